@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9711  5.9 Teaching sets: theorem parallel-lines
-  9725      theorem parallel-lines
-  9831    Files
-  9971    The command line
+  9948  5.9 Teaching sets: theorem parallel-lines
+  9962      theorem parallel-lines
+ 10068    Files
+ 10208    The command line
 """
 
 from __future__ import annotations
@@ -8469,6 +8469,7 @@ class GridLayer(NamedTuple):
     by_differences: GridRows  # V
     shift: list[int]  # delta
     partners: list[int]
+    scales: list[Fraction]
     is_hidden: bool
     is_bias_exact: bool
     is_shift_exact: bool
@@ -8541,7 +8542,7 @@ def grid_layers(
         bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], is_hidden, is_exact, True)
+            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], is_hidden, is_exact, True)
             found.append(made)
             continue
         before, after = partners[number], partners[number + 1]
@@ -8549,8 +8550,8 @@ def grid_layers(
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
         moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
-        places, is_shift_exact = after.places, all(exact for _, exact in moved)
-        parts = by_values, by_differences, [row[0] for row, _ in moved], places, is_hidden
+        is_shift_exact = all(exact for _, exact in moved)
+        parts = by_values, by_differences, [row[0] for row, _ in moved], *after, is_hidden
         found.append(GridLayer(own, bias, *parts, is_exact, is_shift_exact))
     return found
 
@@ -8711,8 +8712,9 @@ class JointForms:
     """The forms of all layers on one node, made layer by layer.
 
     `values` are the forms of f, `differences` the forms of g minus f, `signs` the signs of the
-    neurons of f and of g in each hidden layer. `kept` are the forms of neurons that were cut by
-    sign: center, coefficients, error.
+    neurons of f and of g in each hidden layer, `ends` the intervals of the neurons of f, and
+    `pair_ends` for each neuron of g the intervals of its partner, of the difference and its own.
+    `kept` are the forms of neurons that were cut by sign: center, coefficients, error.
     """
 
     def __init__(self, inputs: InputForms, count: int, grid: int, slot: int, meter: Meter) -> None:
@@ -8721,6 +8723,8 @@ class JointForms:
         self.values: InputForms | FormList = inputs
         self.differences = FormList([], [], 0, [], 0)
         self.signs = list[tuple[list[int], list[int]]]()
+        self.ends = list[list[Interval]]()
+        self.pair_ends = list[list[tuple[Interval, Interval, Interval]]]()
         self.kept = dict[tuple[int, int, int], tuple[int, list[int], int]]()
         self.new = list[tuple[int, int, int]]()  # which list, index, new coefficient
         self.num_hidden = 0
@@ -8828,6 +8832,8 @@ class JointForms:
         for i in range(len(ends)):
             ends[i] = self.cut(cuts, (0, number, i), ends[i], z.centers[i], z.packed[i], z.error)
         largest, self.new = max(radii), []
+        self.ends.append(ends)
+        self.pair_ends.append([])
         own = [relaxed_neuron(x) if not sign_of(x) else decided(sign_of(x)) for x in ends]
         self.differences, signs = self.pairs(number, layer, z, d, ends, largest, cuts)
         self.values = self.combined(0, own, list(range(len(ends))), z, None, largest)
@@ -8862,6 +8868,7 @@ class JointForms:
             if low > high:
                 raise EmptyNode
             signs.append(sign_of(y))
+            self.pair_ends[-1].append((own, (low, high), y))
             made.append(self.relaxed(own, (low, high), y, number))
             sizes.append(max(-low, high))
         found = self.combined(1, made, layer.partners, z, d, largest + most)
@@ -9082,6 +9089,164 @@ def longest_form(forms: Sequence[Form]) -> int:
     return max(map(bits_of_form, forms), default=0)
 
 
+# -- Rows with slopes
+
+#: The slope of a neuron of f, or the slopes of a neuron of g with its partner.
+SLOPES = OneOf((("f", int, int, RATIONAL), ("g", int, int, RATIONAL, RATIONAL)))
+
+
+#: The network, the layer from 1, the index.
+NeuronKey = tuple[int, int, int]
+
+
+class LayerWeights(NamedTuple):
+    """LayerWeights of the neurons of a layer over a common denominator."""
+
+    numbers: list[int]
+    scale: int
+
+
+class RelaxedRow:
+    """A row on its way down the layers: weights of neurons of f and of g, and a constant."""
+
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        layers: Sequence[GridLayer],
+        forms: JointForms,
+        cuts: SignCuts,
+        factor: int,
+        meter: Meter,
+    ) -> None:
+        self.networks, self.layers, self.forms, self.meter = networks, layers, forms, meter
+        self.cuts, self.factor, self.constant = cuts, factor, Fraction(0)
+        self.slopes = dict[NeuronKey, tuple[Fraction, Fraction]]()
+        self.multiples = dict[NeuronKey, Fraction]()
+
+    def read_slopes(self, entries: Any) -> None:
+        """Slopes by network, layer and index, in ascending order."""
+        last = (-1, 0, 0)
+        for name, number, index, *texts in entries:
+            key = ("fg".index(name), number, index)
+            require(last < key, "slopes in strictly ascending order")
+            require(key[0] < len(self.networks), "a neuron of f", "one of g")
+            network = self.networks[key[0]]
+            require(1 <= number <= network.num_hidden_layers(), "a layer with a ReLU", str(number))
+            width = network.widths[number]
+            require(index < width, f"neurons below {width}", str(index))
+            first, *rest = (self.factor * rational(text, self.meter) for text in texts)
+            self.slopes[key], last = (first, rest[0] if rest else Fraction(0)), key
+
+    def to_inputs(self, weights: Sequence[LayerWeights]) -> list[LayerWeights]:
+        """LayerWeights of inputs that are above weights of outputs, up to the constant."""
+        parts = list(weights)
+        for number in range(len(self.layers), 0, -1):
+            if self.layers[number - 1].is_hidden:
+                parts = self.below_relu(number, parts)
+            pairs = zip(self.networks, parts, strict=True)
+            parts = [self.below(network.layers[number - 1], part) for network, part in pairs]
+        return parts
+
+    def below(self, layer: Layer, part: LayerWeights) -> LayerWeights:
+        """LayerWeights of what a layer reads; its biases go into the constant."""
+        row, scale = part
+        bits = max(longest([row]), scale.bit_length())
+        self.meter.pay(len(layer.rows) * (len(layer.rows[0]) + 2), bits, layer.bits)
+        bias = sum(w * b for w, b in zip(row, layer.bias, strict=True))
+        self.add(Fraction(bias, scale * layer.denominator))
+        sums = [0] * len(layer.rows[0])
+        for w, entries in zip(row, layer.rows, strict=True):
+            if w:
+                sums = [s + w * x for s, x in zip(sums, entries, strict=True)]
+        return LayerWeights(sums, scale * layer.denominator)
+
+    def add(self, number: Fraction) -> None:
+        """Add to the constant."""
+        self.meter.pay_divisions(6, bits_of(number), bits_of(self.constant))
+        self.constant += number
+
+    def below_relu(self, number: int, parts: Sequence[LayerWeights]) -> list[LayerWeights]:
+        """LayerWeights of preactivations that are above weights of activations."""
+        rest = [list(part.numbers) for part in parts]
+        above = [dict[int, Fraction]() for _ in parts]
+        listed = [key for key in self.slopes if key[1] == number]
+        for key in sorted(listed, key=lambda key: -key[0]):  # g first: its neurons have partners
+            self.replace(key, parts, rest, above)
+        for (which, layer, index), multiple in self.multiples.items():
+            if layer == number:
+                change = self.cuts[which, layer, index] * multiple
+                above[which][index] = above[which].get(index, Fraction(0)) + change
+        signs = self.forms.signs[number - 1]
+        found = list[LayerWeights]()
+        for part, numbers, new, known in zip(parts, rest, above, signs, strict=False):
+            for i, sign in enumerate(known):
+                fact = "slopes of all open neurons"
+                require(sign != 0 or not numbers[i], fact, f"none of neuron {i}")
+                numbers[i] = numbers[i] if sign > 0 else 0
+            found.append(self.joined(LayerWeights(numbers, part.scale), new))
+        return found
+
+    def joined(self, part: LayerWeights, new: dict[int, Fraction]) -> LayerWeights:
+        """LayerWeights with fractions added to some of them."""
+        meter, (numbers, scale) = self.meter, part
+        fractions = [Fraction(1, scale), *new.values()]
+        common = common_denominator(fractions, "a common denominator of slopes", meter)
+        bits = max(longest([numbers]), *map(bits_of, fractions), common.bit_length())
+        meter.pay(len(numbers) + 4 * len(new), bits, common.bit_length())
+        row = [x * (common // scale) for x in numbers]
+        for i, x in new.items():
+            row[i] += x.numerator * (common // x.denominator)
+        return LayerWeights(row, common)
+
+    def replace(
+        self,
+        key: NeuronKey,
+        parts: Sequence[LayerWeights],
+        rest: list[list[int]],
+        above: list[dict[int, Fraction]],
+    ) -> None:
+        """Replace the activations of a neuron, and of its partner, by slopes and a constant."""
+        which, number, index = key
+        ends = [self.layers[number - 1].partners[index], index] if which else [index]
+        weights = [Fraction(0), Fraction(0)]
+        for k, i in enumerate(ends):
+            if i >= 0:
+                weights[k] = Fraction(rest[k][i], parts[k].scale)
+                rest[k][i] = 0
+                above[k][i] = above[k].get(i, Fraction(0)) + self.slopes[key][k]
+        self.add(self.largest(key, weights))
+
+    def largest(self, key: NeuronKey, weights: Sequence[Fraction]) -> Fraction:
+        """The largest s max(z, 0) + t max(z', 0) - P z - Q z' at the corners."""
+        which, number, index = key
+        (s, t), (p, q) = weights, self.slopes[key]
+        if which:
+            scale = self.layers[number - 1].scales[index]
+            corners = corners_of_pair(*self.forms.pair_ends[number - 1][index])
+            t, q = t * scale, q * scale
+        else:
+            low, high = self.forms.ends[number - 1][index]
+            corners = [(x, 0) for x in (low, high, 0) if low <= x <= high]
+        numbers = (s, t, p, q)
+        common = common_denominator(numbers, "a common denominator of slopes", self.meter)
+        bits = sum(map(bits_of, numbers))
+        self.meter.pay(8 * len(corners) + 8, bits, longest(corners) + common.bit_length())
+        a, b, c, e = (x.numerator * (common // x.denominator) for x in numbers)
+        best = max(a * max(x, 0) + b * max(y, 0) - c * x - e * y for x, y in corners)
+        return Fraction(best, common << self.forms.grid)
+
+
+def corners_of_pair(z: Interval, d: Interval, y: Interval) -> list[tuple[int, int]]:
+    """All vertices of the polygon of z, y and y - z, cut at z = 0 and at y = 0."""
+    found = [(x, t) for x in (*z, 0) for t in (*y, 0, x + d[0], x + d[1])]
+    found += [(t - step, t) for t in (*y, 0) for step in d]
+    return [
+        (x, t)
+        for x, t in found
+        if z[0] <= x <= z[1] and y[0] <= t <= y[1] and d[0] <= t - x <= d[1]
+    ]
+
+
 # -- Clauses
 
 
@@ -9219,7 +9384,8 @@ def check_points(case: Case, domain: Domain) -> None:
 # -- Leaves
 
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
-MARKED = re.compile("bounded|exact")
+LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
+MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
 CUT_NODES = OneOf(
     (
         (),
@@ -9227,6 +9393,7 @@ CUT_NODES = OneOf(
         (int, RATIONAL),
         (re.compile("[fg]"), int, int),
         (MARKED, LISTED_MULTIPLES),
+        (RELAXED, LISTED_SLOPES),
         ("open",),
     )
 )
@@ -9268,10 +9435,10 @@ class BoundsTree:
 
     def check(self) -> int:
         """Check all nodes in prefix order; their number."""
-        waiting: list[tuple[int, Any, Any]] = [(0, None, None)]
+        waiting: list[tuple[int, Any, Any, int]] = [(0, None, None, 0)]
         num_nodes = 0
         while waiting:
-            length, key, what = waiting.pop()
+            length, key, what, shown = waiting.pop()
             self.box.back(length)
             if isinstance(key, int):
                 self.box.change(key, what)
@@ -9285,12 +9452,14 @@ class BoundsTree:
             self.meter.units(20_000)
             num_nodes += 1
             if record and isinstance(record[0], int):
-                waiting += [(depth, record[0], ends) for ends in self.halves(record)]
+                waiting += [(depth, record[0], ends, shown) for ends in self.halves(record)]
             elif record and record[0] in "fg":
                 neuron = self.neuron(record)
-                waiting += [(depth, neuron, side) for side in (-1, 1)]
+                waiting += [(depth, neuron, side, shown) for side in (-1, 1)]
+            elif record and record[0] == "shown":
+                waiting.append((depth, None, None, self.shown(record, shown)))
             else:
-                self.close(record)
+                self.close(record, shown)
         got = f"{len(self.excluded)} boxes"
         require(self.num_open == len(self.excluded), f"{self.num_open} open nodes", got)
         return num_nodes
@@ -9317,8 +9486,17 @@ class BoundsTree:
         require(fresh, "a neuron that was not cut above the node", str(index))
         return which, number, index
 
-    def close(self, record: Any) -> None:
-        """Check a leaf."""
+    def shown(self, record: Any, before: int) -> int:
+        """The clauses that hold on the whole node, or that were shown above it, as bits."""
+        self.meter.hold(cells_of(1, len(self.clauses)))
+        cells, found = self.meter.cells, (1 << len(self.clauses)) - 1  # if the node is empty
+        with contextlib.suppress(EmptyNode):
+            found = self.leaf(self, record).shown(before)
+        self.meter.release(self.meter.cells - cells)
+        return found
+
+    def close(self, record: Any, shown: int) -> None:
+        """Check a leaf, given the clauses that were shown above it."""
         if record == ["open"]:
             fits = self.num_open < len(self.excluded)
             fits = fits and self.excluded[self.num_open] == self.box.ends
@@ -9327,7 +9505,7 @@ class BoundsTree:
             return
         before = self.meter.cells
         with contextlib.suppress(EmptyNode):
-            self.leaf(self, record).check()
+            self.leaf(self, record).check(shown)
         self.meter.release(self.meter.cells - before)
 
 
@@ -9336,9 +9514,9 @@ class Leaf:
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
         self.tree, self.meter, self.box = tree, tree.meter, tree.box
-        self.listed = {c: (r, multiples) for c, r, multiples in (record[1] if record else [])}
+        self.listed: dict[int, Any] = {c: entry for c, *entry in (record[1] if record else [])}
         if record:
-            check_indices([c for c, _, _ in record[1]], len(tree.clauses), "clauses")
+            check_indices([c for c, *_ in record[1]], len(tree.clauses), "clauses")
         inputs = tree.inputs.forms(self.box)
         count, grid = len(self.box.ends), tree.grid
         self.meter.hold(cells_of(4, tree.slot * count))
@@ -9360,17 +9538,35 @@ class Leaf:
             for network, part in zip(networks, signs, strict=False)
         ]
 
-    def check(self) -> None:
-        """Each clause has a row that holds."""
+    def check(self, shown: int) -> None:
+        """Each clause that was not shown above has a row that holds."""
         self.meter.units(100 * self.tree.num_rows)
-        for c, clause in enumerate(self.tree.clauses):
-            if c in self.listed:
-                r, multiples = self.listed[c]
-                require(r < len(clause), f"rows below {len(clause)}", str(r))
-                found = clause[r].holds(self.value(clause[r], self.read_multiples(multiples)))
-            else:
-                found = any(self.row_holds(row) for row in clause)
+        for c in range(len(self.tree.clauses)):
+            found = bool(shown >> c & 1) or self.clause_holds(c)
             require(found, "a row of each clause that holds on the leaf", f"none of clause {c}")
+
+    def shown(self, before: int) -> int:
+        """The clauses that have a row that holds, or had one above, as bits."""
+        self.meter.units(100 * self.tree.num_rows)
+        for c in range(len(self.tree.clauses)):
+            if not before >> c & 1:
+                found = self.clause_holds(c)
+                fact = "a row of each listed clause that holds on the node"
+                require(found or c not in self.listed, fact, f"none of clause {c}")
+                before |= found << c
+        return before
+
+    def clause_holds(self, c: int) -> bool:
+        """Whether the row that is listed for a clause holds, or any row if none is."""
+        clause = self.tree.clauses[c]
+        if c not in self.listed:
+            return any(self.row_holds(row) for row in clause)
+        r, entries, *slopes = self.listed[c]
+        require(r < len(clause), f"rows below {len(clause)}", str(r))
+        row, multiples = clause[int(r)], self.read_multiples(entries)
+        if slopes:
+            return row.holds(self.relaxed(row, multiples, slopes[0]))
+        return row.holds(self.value(row, multiples))
 
     def row_holds(self, row: ClauseRow) -> bool:
         """Whether a row holds without multiples; a row of several clauses is looked at once."""
@@ -9471,7 +9667,38 @@ class Leaf:
                 self.add(total, one.of_outputs(weights), Fraction(1))
         for n, factor in multiples:
             self.add(total, self.affine_inequality(n), factor * row.scale)
-        found = total.pop(0, Fraction(0)) + row.constant
+        return self.largest(total) + row.constant
+
+    def relaxed(self, row: ClauseRow, multiples: NumberedMultiples, slopes: Any) -> Fraction:
+        """The largest value over the box of an affine function above a row."""
+        tree = self.tree
+        self.meter.units(4_000)
+        way = RelaxedRow(
+            tree.networks, tree.layers, self.forms, self.box.signs, row.scale, self.meter
+        )
+        way.read_slopes(slopes)
+        count, total = len(tree.domain.slacks), dict[int, Fraction]()
+        for n, multiple in multiples:
+            if n < count:
+                self.add(total, self.affine_inequality(n), multiple * row.scale)
+            else:
+                way.multiples[self.cuts[n - count][0]] = multiple * row.scale
+        outputs = [
+            LayerWeights(all_weights(part, network.widths[-1]), 1)
+            for part, network in zip((row.f, row.g), tree.networks, strict=False)
+        ]
+        inputs = [
+            *way.to_inputs(outputs),
+            LayerWeights(all_weights(row.x, len(tree.domain.inputs)), 1),
+        ]
+        first = ExactMap(tree.networks[0], tree.domain, [], self.meter)
+        for numbers, scale in inputs:
+            self.add(total, first.of_inputs(numbers, 0, scale), Fraction(1))
+        return self.largest(total) + way.constant + row.constant
+
+    def largest(self, total: dict[int, Fraction]) -> Fraction:
+        """The largest value of an affine function over the box."""
+        found = total.pop(0, Fraction(0))
         ends = self.box.ends
         bits = max((sum(map(bits_of, pair)) for pair in ends), default=0)
         self.meter.pay_divisions(6 * len(total), bits, max(map(bits_of, total.values()), default=0))
@@ -9504,6 +9731,14 @@ class Leaf:
         weights = [0] * self.tree.networks[which].widths[number]
         weights[index] = side
         return self.maps[which].of_layer(number, weights)
+
+
+def all_weights(weights: Sequence[tuple[int, int]], width: int) -> list[int]:
+    """LayerWeights by index as a list."""
+    found = [0] * width
+    for i, w in weights:
+        found[i] = w
+    return found
 
 
 def combined_weights(
@@ -9598,12 +9833,14 @@ class GradientLeaf(Leaf):
     """A leaf on which gradients are bounded, or which has no interior."""
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
+        is_plain = not record or record[0] not in ("relaxed", "shown")
+        require(is_plain, "nodes without slopes in claims about gradients", "others")
         super().__init__(tree, record)
         claim, self.layers = tree.case.claim, tree.case.network.layers
         self.outputs, self.norm = claim["outputs"], claim["norm"]
         self.bound = rational(claim["at-most"], self.meter)
 
-    def check(self) -> None:
+    def check(self, shown: int) -> None:
         """The gradients of all outputs are as short as claimed, or the node has no interior."""
         if 0 in self.listed:
             self.check_flat(self.read_multiples(self.listed[0][1]))

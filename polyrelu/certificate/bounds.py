@@ -37,8 +37,8 @@ class BoundsNode(TreeRecord):
     Attributes
     ----------
     kind
-        `cut` and `sign` for nodes that two others follow; `leaf`, `bounded`, `exact` and `open` for
-        leaves.
+        `cut` and `sign` for nodes that two others follow; `leaf`, `bounded`, `exact`, `relaxed` and
+        `open` for leaves; `shown` before the record of a node, for clauses that hold on all of it.
     coordinate
         Of a cut, the coordinate.
     place
@@ -46,7 +46,10 @@ class BoundsNode(TreeRecord):
     neuron
         Of a cut by sign, the network (0 or 1), the layer from 1 and the index.
     multiples
-        Of a leaf of the kinds `bounded` and `exact`.
+        Of a leaf of the kinds `bounded`, `exact` and `relaxed`, and of `shown`.
+    slopes
+        Of the kinds `relaxed` and `shown`, for each entry of `multiples`: by neuron the slope of an
+        open one of the first network, or the two of an open pair, named by the one of the second.
 
     Examples
     --------
@@ -56,14 +59,15 @@ class BoundsNode(TreeRecord):
     ['g', 2, 7]
     """
 
-    kind: Literal["cut", "sign", "leaf", "bounded", "exact", "open"]
+    kind: Literal["cut", "sign", "leaf", "bounded", "exact", "relaxed", "shown", "open"]
     coordinate: int = 0
     place: Fraction | None = None
     neuron: tuple[int, int, int] = (0, 1, 0)
     multiples: Sequence[Multiples] = ()
+    slopes: Sequence[Mapping[tuple[int, int, int], tuple[Fraction, ...]]] = ()
 
     def __post_init__(self) -> None:
-        kinds = ("cut", "sign", "leaf", "bounded", "exact", "open")
+        kinds = ("cut", "sign", "leaf", "bounded", "exact", "relaxed", "shown", "open")
         expect_choice(self.kind, kinds, "kind")
         expect_count(self.coordinate, "coordinate")
 
@@ -75,11 +79,18 @@ class BoundsNode(TreeRecord):
         if self.kind == "sign":
             which, layer, index = self.neuron
             return ["fg"[which], layer, index]
-        if self.kind in ("bounded", "exact"):
+        if self.kind in ("bounded", "exact", "relaxed", "shown"):
             listed = [
                 [clause, row, [[i, format_rational(x)] for i, x in sorted(multiples.items())]]
                 for clause, row, multiples in self.multiples
             ]
+            for entry, slopes in zip(listed, self.slopes, strict=False):
+                entry.append(
+                    [
+                        ["fg"[which], layer, index, *map(format_rational, entries)]
+                        for (which, layer, index), entries in sorted(slopes.items())
+                    ]
+                )
             return [self.kind, listed]
         return ["open"] if self.kind == "open" else []
 

@@ -16,6 +16,7 @@ from polyrelu.checking.forms import EmptyNode, JointForms
 from polyrelu.checking.grid import MAX_GRID, MIN_GRID, PARTNER, GridLayer, grid_layers
 from polyrelu.checking.meter import cells_of, longest, quote, require, well_formed
 from polyrelu.checking.pairs import Domain, check_pair, read_domain
+from polyrelu.checking.relaxed_rows import SLOPES, LayerWeights, RelaxedRow
 from polyrelu.checking.text import RATIONAL, OneOf, fit, rational, rationals
 from polyrelu.checking.theorems import Case, Rule, theorem
 from polyrelu.checking.tree_limits import MAX_DEPTH
@@ -24,7 +25,8 @@ from polyrelu.checking.trees import bits_of
 # -- Leaves
 
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
-MARKED = re.compile("bounded|exact")
+LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
+MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
 CUT_NODES = OneOf(
     (
         (),
@@ -32,6 +34,7 @@ CUT_NODES = OneOf(
         (int, RATIONAL),
         (re.compile("[fg]"), int, int),
         (MARKED, LISTED_MULTIPLES),
+        (RELAXED, LISTED_SLOPES),
         ("open",),
     )
 )
@@ -73,10 +76,10 @@ class BoundsTree:
 
     def check(self) -> int:
         """Check all nodes in prefix order; their number."""
-        waiting: list[tuple[int, Any, Any]] = [(0, None, None)]
+        waiting: list[tuple[int, Any, Any, int]] = [(0, None, None, 0)]
         num_nodes = 0
         while waiting:
-            length, key, what = waiting.pop()
+            length, key, what, shown = waiting.pop()
             self.box.back(length)
             if isinstance(key, int):
                 self.box.change(key, what)
@@ -90,12 +93,14 @@ class BoundsTree:
             self.meter.units(20_000)
             num_nodes += 1
             if record and isinstance(record[0], int):
-                waiting += [(depth, record[0], ends) for ends in self.halves(record)]
+                waiting += [(depth, record[0], ends, shown) for ends in self.halves(record)]
             elif record and record[0] in "fg":
                 neuron = self.neuron(record)
-                waiting += [(depth, neuron, side) for side in (-1, 1)]
+                waiting += [(depth, neuron, side, shown) for side in (-1, 1)]
+            elif record and record[0] == "shown":
+                waiting.append((depth, None, None, self.shown(record, shown)))
             else:
-                self.close(record)
+                self.close(record, shown)
         got = f"{len(self.excluded)} boxes"
         require(self.num_open == len(self.excluded), f"{self.num_open} open nodes", got)
         return num_nodes
@@ -122,8 +127,17 @@ class BoundsTree:
         require(fresh, "a neuron that was not cut above the node", str(index))
         return which, number, index
 
-    def close(self, record: Any) -> None:
-        """Check a leaf."""
+    def shown(self, record: Any, before: int) -> int:
+        """The clauses that hold on the whole node, or that were shown above it, as bits."""
+        self.meter.hold(cells_of(1, len(self.clauses)))
+        cells, found = self.meter.cells, (1 << len(self.clauses)) - 1  # if the node is empty
+        with contextlib.suppress(EmptyNode):
+            found = self.leaf(self, record).shown(before)
+        self.meter.release(self.meter.cells - cells)
+        return found
+
+    def close(self, record: Any, shown: int) -> None:
+        """Check a leaf, given the clauses that were shown above it."""
         if record == ["open"]:
             fits = self.num_open < len(self.excluded)
             fits = fits and self.excluded[self.num_open] == self.box.ends
@@ -132,7 +146,7 @@ class BoundsTree:
             return
         before = self.meter.cells
         with contextlib.suppress(EmptyNode):
-            self.leaf(self, record).check()
+            self.leaf(self, record).check(shown)
         self.meter.release(self.meter.cells - before)
 
 
@@ -141,9 +155,9 @@ class Leaf:
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
         self.tree, self.meter, self.box = tree, tree.meter, tree.box
-        self.listed = {c: (r, multiples) for c, r, multiples in (record[1] if record else [])}
+        self.listed: dict[int, Any] = {c: entry for c, *entry in (record[1] if record else [])}
         if record:
-            check_indices([c for c, _, _ in record[1]], len(tree.clauses), "clauses")
+            check_indices([c for c, *_ in record[1]], len(tree.clauses), "clauses")
         inputs = tree.inputs.forms(self.box)
         count, grid = len(self.box.ends), tree.grid
         self.meter.hold(cells_of(4, tree.slot * count))
@@ -165,17 +179,35 @@ class Leaf:
             for network, part in zip(networks, signs, strict=False)
         ]
 
-    def check(self) -> None:
-        """Each clause has a row that holds."""
+    def check(self, shown: int) -> None:
+        """Each clause that was not shown above has a row that holds."""
         self.meter.units(100 * self.tree.num_rows)
-        for c, clause in enumerate(self.tree.clauses):
-            if c in self.listed:
-                r, multiples = self.listed[c]
-                require(r < len(clause), f"rows below {len(clause)}", str(r))
-                found = clause[r].holds(self.value(clause[r], self.read_multiples(multiples)))
-            else:
-                found = any(self.row_holds(row) for row in clause)
+        for c in range(len(self.tree.clauses)):
+            found = bool(shown >> c & 1) or self.clause_holds(c)
             require(found, "a row of each clause that holds on the leaf", f"none of clause {c}")
+
+    def shown(self, before: int) -> int:
+        """The clauses that have a row that holds, or had one above, as bits."""
+        self.meter.units(100 * self.tree.num_rows)
+        for c in range(len(self.tree.clauses)):
+            if not before >> c & 1:
+                found = self.clause_holds(c)
+                fact = "a row of each listed clause that holds on the node"
+                require(found or c not in self.listed, fact, f"none of clause {c}")
+                before |= found << c
+        return before
+
+    def clause_holds(self, c: int) -> bool:
+        """Whether the row that is listed for a clause holds, or any row if none is."""
+        clause = self.tree.clauses[c]
+        if c not in self.listed:
+            return any(self.row_holds(row) for row in clause)
+        r, entries, *slopes = self.listed[c]
+        require(r < len(clause), f"rows below {len(clause)}", str(r))
+        row, multiples = clause[int(r)], self.read_multiples(entries)
+        if slopes:
+            return row.holds(self.relaxed(row, multiples, slopes[0]))
+        return row.holds(self.value(row, multiples))
 
     def row_holds(self, row: ClauseRow) -> bool:
         """Whether a row holds without multiples; a row of several clauses is looked at once."""
@@ -276,7 +308,38 @@ class Leaf:
                 self.add(total, one.of_outputs(weights), Fraction(1))
         for n, factor in multiples:
             self.add(total, self.affine_inequality(n), factor * row.scale)
-        found = total.pop(0, Fraction(0)) + row.constant
+        return self.largest(total) + row.constant
+
+    def relaxed(self, row: ClauseRow, multiples: NumberedMultiples, slopes: Any) -> Fraction:
+        """The largest value over the box of an affine function above a row."""
+        tree = self.tree
+        self.meter.units(4_000)
+        way = RelaxedRow(
+            tree.networks, tree.layers, self.forms, self.box.signs, row.scale, self.meter
+        )
+        way.read_slopes(slopes)
+        count, total = len(tree.domain.slacks), dict[int, Fraction]()
+        for n, multiple in multiples:
+            if n < count:
+                self.add(total, self.affine_inequality(n), multiple * row.scale)
+            else:
+                way.multiples[self.cuts[n - count][0]] = multiple * row.scale
+        outputs = [
+            LayerWeights(all_weights(part, network.widths[-1]), 1)
+            for part, network in zip((row.f, row.g), tree.networks, strict=False)
+        ]
+        inputs = [
+            *way.to_inputs(outputs),
+            LayerWeights(all_weights(row.x, len(tree.domain.inputs)), 1),
+        ]
+        first = ExactMap(tree.networks[0], tree.domain, [], self.meter)
+        for numbers, scale in inputs:
+            self.add(total, first.of_inputs(numbers, 0, scale), Fraction(1))
+        return self.largest(total) + way.constant + row.constant
+
+    def largest(self, total: dict[int, Fraction]) -> Fraction:
+        """The largest value of an affine function over the box."""
+        found = total.pop(0, Fraction(0))
         ends = self.box.ends
         bits = max((sum(map(bits_of, pair)) for pair in ends), default=0)
         self.meter.pay_divisions(6 * len(total), bits, max(map(bits_of, total.values()), default=0))
@@ -309,6 +372,14 @@ class Leaf:
         weights = [0] * self.tree.networks[which].widths[number]
         weights[index] = side
         return self.maps[which].of_layer(number, weights)
+
+
+def all_weights(weights: Sequence[tuple[int, int]], width: int) -> list[int]:
+    """LayerWeights by index as a list."""
+    found = [0] * width
+    for i, w in weights:
+        found[i] = w
+    return found
 
 
 def combined_weights(

@@ -63,6 +63,7 @@ MODULES = (
     "forms",
     "boxes",
     "affine_maps",
+    "relaxed_rows",
     "clauses",
     "bounds",
     "gradients",

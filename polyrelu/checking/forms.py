@@ -133,8 +133,9 @@ class JointForms:
     """The forms of all layers on one node, made layer by layer.
 
     `values` are the forms of f, `differences` the forms of g minus f, `signs` the signs of the
-    neurons of f and of g in each hidden layer. `kept` are the forms of neurons that were cut by
-    sign: center, coefficients, error.
+    neurons of f and of g in each hidden layer, `ends` the intervals of the neurons of f, and
+    `pair_ends` for each neuron of g the intervals of its partner, of the difference and its own.
+    `kept` are the forms of neurons that were cut by sign: center, coefficients, error.
     """
 
     def __init__(self, inputs: InputForms, count: int, grid: int, slot: int, meter: Meter) -> None:
@@ -143,6 +144,8 @@ class JointForms:
         self.values: InputForms | FormList = inputs
         self.differences = FormList([], [], 0, [], 0)
         self.signs = list[tuple[list[int], list[int]]]()
+        self.ends = list[list[Interval]]()
+        self.pair_ends = list[list[tuple[Interval, Interval, Interval]]]()
         self.kept = dict[tuple[int, int, int], tuple[int, list[int], int]]()
         self.new = list[tuple[int, int, int]]()  # which list, index, new coefficient
         self.num_hidden = 0
@@ -250,6 +253,8 @@ class JointForms:
         for i in range(len(ends)):
             ends[i] = self.cut(cuts, (0, number, i), ends[i], z.centers[i], z.packed[i], z.error)
         largest, self.new = max(radii), []
+        self.ends.append(ends)
+        self.pair_ends.append([])
         own = [relaxed_neuron(x) if not sign_of(x) else decided(sign_of(x)) for x in ends]
         self.differences, signs = self.pairs(number, layer, z, d, ends, largest, cuts)
         self.values = self.combined(0, own, list(range(len(ends))), z, None, largest)
@@ -284,6 +289,7 @@ class JointForms:
             if low > high:
                 raise EmptyNode
             signs.append(sign_of(y))
+            self.pair_ends[-1].append((own, (low, high), y))
             made.append(self.relaxed(own, (low, high), y, number))
             sizes.append(max(-low, high))
         found = self.combined(1, made, layer.partners, z, d, largest + most)

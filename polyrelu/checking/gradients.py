@@ -34,12 +34,14 @@ class GradientLeaf(Leaf):
     """A leaf on which gradients are bounded, or which has no interior."""
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
+        is_plain = not record or record[0] not in ("relaxed", "shown")
+        require(is_plain, "nodes without slopes in claims about gradients", "others")
         super().__init__(tree, record)
         claim, self.layers = tree.case.claim, tree.case.network.layers
         self.outputs, self.norm = claim["outputs"], claim["norm"]
         self.bound = rational(claim["at-most"], self.meter)
 
-    def check(self) -> None:
+    def check(self, shown: int) -> None:
         """The gradients of all outputs are as short as claimed, or the node has no interior."""
         if 0 in self.listed:
             self.check_flat(self.read_multiples(self.listed[0][1]))

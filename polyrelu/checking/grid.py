@@ -42,6 +42,7 @@ class GridLayer(NamedTuple):
     by_differences: GridRows  # V
     shift: list[int]  # delta
     partners: list[int]
+    scales: list[Fraction]
     is_hidden: bool
     is_bias_exact: bool
     is_shift_exact: bool
@@ -114,7 +115,7 @@ def grid_layers(
         bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], is_hidden, is_exact, True)
+            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], is_hidden, is_exact, True)
             found.append(made)
             continue
         before, after = partners[number], partners[number + 1]
@@ -122,8 +123,8 @@ def grid_layers(
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
         moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
-        places, is_shift_exact = after.places, all(exact for _, exact in moved)
-        parts = by_values, by_differences, [row[0] for row, _ in moved], places, is_hidden
+        is_shift_exact = all(exact for _, exact in moved)
+        parts = by_values, by_differences, [row[0] for row, _ in moved], *after, is_hidden
         found.append(GridLayer(own, bias, *parts, is_exact, is_shift_exact))
     return found
 

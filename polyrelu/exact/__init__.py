@@ -38,6 +38,7 @@ from polyrelu.exact.linalg import (
 )
 from polyrelu.exact.lp import (
     Dependence,
+    ElasticProgram,
     FlatSet,
     Infeasible,
     InteriorPoint,
@@ -46,7 +47,6 @@ from polyrelu.exact.lp import (
     Optimal,
     SignSystem,
     Unbounded,
-    float_maximum,
 )
 from polyrelu.exact.matrix import RationalMatrix, integer_product
 from polyrelu.exact.modular import (
@@ -83,6 +83,7 @@ __all__ = [
     "UNDECIDED",
     "AnyMatrix",
     "Dependence",
+    "ElasticProgram",
     "FlatSet",
     "FloatFormat",
     "Generators",
@@ -114,7 +115,6 @@ __all__ = [
     "eliminate_mod",
     "exact_root",
     "expect_rounding_to_nearest",
-    "float_maximum",
     "float_prime",
     "format_integer",
     "format_rational",

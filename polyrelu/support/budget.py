@@ -173,10 +173,18 @@ class Budget:
     def check_work(self) -> None:
         """Raise `WorkLimit` if the work is used up."""
         if self.work is not None and (self.spent > self.work or self.work == 0):
-            units = "unit" if self.work == 1 else "units"
-            raise WorkLimit(f"the budget of {self.work:g} {units} of work was used up")
+            raise WorkLimit(f"{self._name()} of work was used up")
         if self._whole is not None:
             self._whole.check_work()
+
+    def _name(self) -> str:
+        """Return the limit of work in words; a part names the whole budget, which was given."""
+        total = None if self._whole is None else self._whole.total_work
+        given, units = self.work if total is None else total, "units"
+        share = "the" if given == self.work else f"a share of {self.work:g} of the"
+        if given == 1:
+            units = "unit"
+        return f"{share} budget of {given:g} {units}"
 
     def check_others(self) -> None:
         """Raise `LimitReached` if a limit of time or memory is reached, or after Ctrl-C."""

@@ -24,6 +24,7 @@ from polyrelu.exact import Polyhedron
 from polyrelu.network import from_arrays
 from tests.generators.bounds_documents import document
 from tests.generators.bounds_examples import (
+    ABOVE,
     ACCEPTED,
     CUT,
     EXACT,
@@ -31,10 +32,12 @@ from tests.generators.bounds_examples import (
     MATCHING,
     RAMP,
     SEGMENT,
+    above_nodes,
     deviation,
     holds,
     lipschitz,
     ranged,
+    slopes,
 )
 from tests.generators.tree_documents import Document, changed, written
 
@@ -55,6 +58,8 @@ def test_valid(name: str) -> None:
 
 NOTHING_HOLDS = "a row of each clause that holds on the leaf"
 EXTRA = BoundsNode("bounded", multiples=[(0, 0, {0: F(1)})])
+NOT_SHOWN = "a row of each listed clause that holds on the node"
+HALF = F(1, 2)
 RELU_TWICE = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])
 
 
@@ -63,6 +68,39 @@ RELU_TWICE = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])
     [
         (ranged(0, F("0.999"), LEAF), "line 2", NOTHING_HOLDS),
         (ranged(0, 1, EXACT), "line 2", "neurons whose signs are known"),
+        (ranged(0, 1, slopes((1, (0, 0), (HALF,)))), "line 2", "slopes of all open neurons"),
+        (
+            ranged(0, F("0.999"), slopes(*((1, (0, i), (HALF,)) for i in (0, 1)))),
+            "line 2",
+            NOTHING_HOLDS,
+        ),
+        (
+            ranged(0, 1, slopes(*((1, (0, i), (F("0.4"),)) for i in (0, 1)))),
+            "line 2",
+            NOTHING_HOLDS,
+        ),
+        (ranged(0, 1, slopes((1, (0, 2), (HALF,)))), "line 2", "neurons below 2"),
+        (ranged(0, 1, slopes((1, (1, 0), (HALF, 0)))), "line 2", "a neuron of f"),
+        (
+            deviation("1/4", "0.249", slopes(*((1, (1, i), (0, 0)) for i in (0, 1)))),
+            "line 2",
+            NOTHING_HOLDS,
+        ),
+        (
+            ranged(0, F("0.9"), slopes(*((1, (0, i), (0,)) for i in (0, 1)), kind="shown"), LEAF),
+            "line 2",
+            NOT_SHOWN,
+        ),
+        (ranged(0, 1, slopes(kind="shown")), "line 3", "a file in the format"),
+        (  # x <= 0 is shown on the left half only
+            holds(LinearRow({}, {}, {0: F(1)}), nodes=[CUT, slopes(kind="shown"), LEAF, LEAF]),
+            "line 5",
+            NOTHING_HOLDS,
+        ),
+        (holds(ABOVE, nodes=above_nodes({2: F("0.9")})), "line 4", NOTHING_HOLDS),
+        (holds(ABOVE, nodes=above_nodes({})), "line 4", NOTHING_HOLDS),
+        (lipschitz(0, F(1, 2), "1", slopes(kind="shown"), LEAF), "line 2", "nodes without slopes"),
+        (lipschitz(0, F(1, 2), "1", slopes()), "line 2", "nodes without slopes"),
         (ranged(0, F("0.999"), CUT, EXACT, EXACT), "line 3", NOTHING_HOLDS),
         (ranged(F("0.001"), 1, CUT, EXACT, EXACT), "line 3", NOTHING_HOLDS),
         (ranged(0, 1, CUT, EXACT), "line 4", "a file in the format, within its limits"),

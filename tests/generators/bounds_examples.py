@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from polyrelu.certificate import (
     BoundsNode,
@@ -23,6 +23,7 @@ from tests.generators.bounds_documents import document
 from tests.generators.tree_documents import Document
 
 __all__ = [
+    "ABOVE",
     "ACCEPTED",
     "CUT",
     "EXACT",
@@ -30,10 +31,12 @@ __all__ = [
     "MATCHING",
     "RAMP",
     "SEGMENT",
+    "above_nodes",
     "deviation",
     "holds",
     "lipschitz",
     "ranged",
+    "slopes",
 ]
 
 F = Fraction
@@ -93,7 +96,50 @@ def lipschitz(
     return document(claim, [[F(1, 3)], [0], [1]], nodes)
 
 
+def slopes(
+    *entries: tuple[int, tuple[int, int], tuple[Fraction | int, ...]],
+    kind: Literal["relaxed", "shown"] = "relaxed",
+) -> BoundsNode:
+    """Slopes of neurons of layer 1, each with its clause, network and index, and no multiples."""
+    clauses = sorted({clause for clause, _, _ in entries})
+    return BoundsNode(
+        kind,
+        multiples=[(clause, 0, {}) for clause in clauses],
+        slopes=[
+            {(w, 1, i): tuple(map(F, p)) for c, (w, i), p in entries if c == clause}
+            for clause in clauses
+        ],
+    )
+
+
+def above_nodes(*multiples: dict[int, F]) -> list[BoundsNode]:
+    """Where x is not positive, x - |x| <= x needs a multiple of the cut."""
+    flat = [{(0, 1, 1): (F(0),)}]
+    return [
+        BoundsNode("sign", neuron=(0, 1, 0)),
+        *(
+            BoundsNode("relaxed", multiples=[(0, 0, entries)], slopes=flat)
+            for entries in ({}, *multiples)
+        ),
+    ]
+
+
+#: x - |x| <= 0.
+ABOVE = LinearRow({0: F(-1)}, {}, {0: F(1)})
+#: max(x, 0) + max(-x, 0) is at most x/2 + 1/2 - x/2 + 1/2, and at least 0.
+CHORDS = [(1, (0, i), (F(1, 2),)) for i in (0, 1)]
+FLOORS = [(0, (0, i), (0,)) for i in (0, 1)]
+#: Neurons that equal their partners, in both clauses.
+EQUAL = [(c, (1, i), (0, 0)) for c in (0, 1) for i in (0, 1)]
+
 ACCEPTED: dict[str, Document] = {
+    "slopes": ranged(0, 1, slopes(*FLOORS, *CHORDS)),
+    "slopes of pairs": deviation("1/4", "1/4", slopes(*EQUAL)),
+    "shown above a cut": ranged(0, 1, slopes(*CHORDS, kind="shown"), CUT, EXACT, EXACT),
+    "shown, one after the other": ranged(
+        0, 1, slopes(*CHORDS, kind="shown"), slopes(*FLOORS, kind="shown"), CUT, LEAF, LEAF
+    ),
+    "slopes and a multiple": holds(ABOVE, nodes=above_nodes({2: F(1)})),
     "Lipschitz": lipschitz(
         1, 1, "1", SIGNS[0], SIGNS[1], FLAT, EXACT, SIGNS[2], LEAF,
         BoundsNode("exact", multiples=[(0, 0, {2: F(1), 3: F(1)})]),

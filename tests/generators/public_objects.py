@@ -155,6 +155,9 @@ def of_exact() -> list[object]:
         best.multipliers,
         inside,
         flat.interior_point(),
+        exact.ElasticProgram(
+            np.zeros((0, 2)), np.zeros((0, 3)), np.ones((1, 3)), np.zeros(2), np.ones(2)
+        ),
         exact.LinearProgram(1, lower=[1], upper=[0]).interior_point(),
         exact.SignSystem([[1, 0], [0, 1], [-1, -1]]),
         exact.SignSystem([[1, 0], [0, 1], [-1, -1]]).solve([1, 1, 1]),

@@ -9,10 +9,10 @@ Data flow: `parsing` → `rows` (integers) in a `model` → `tableau`, or `highs
 (linear solves) → `simplex`; then the exact results of `pivoting` → `dual_certificates` → `results`.
 `linear_program` is the interface to the other rooms, `sign_systems` one for strict inequalities
 with changing signs, and `support` one for sparse programs that are too large for exact tables.
-`float_maximum` guesses multipliers only.
+`ElasticProgram` guesses multipliers only.
 """
 
-from polyrelu.exact.lp.float_maximum import float_maximum
+from polyrelu.exact.lp.elastic_program import ElasticProgram
 from polyrelu.exact.lp.linear_program import LinearProgram
 from polyrelu.exact.lp.results import (
     FlatSet,
@@ -26,6 +26,7 @@ from polyrelu.exact.lp.sign_systems import Dependence, SignSystem
 
 __all__ = [
     "Dependence",
+    "ElasticProgram",
     "FlatSet",
     "Infeasible",
     "InteriorPoint",
@@ -34,5 +35,4 @@ __all__ = [
     "Optimal",
     "SignSystem",
     "Unbounded",
-    "float_maximum",
 ]

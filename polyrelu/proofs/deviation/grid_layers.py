@@ -23,7 +23,16 @@ from polyrelu.proofs.deviation.relu_bands import (
     sign_of,
 )
 
-__all__ = ["GridForms", "GridLayer", "GridRun", "GridStart", "Neuron", "layer_forms", "shortest"]
+__all__ = [
+    "GridForms",
+    "GridLayer",
+    "GridRun",
+    "GridStart",
+    "Neuron",
+    "PairEnds",
+    "layer_forms",
+    "shortest",
+]
 
 #: The network (0 or 1), the layer from 1, the index.
 Neuron: TypeAlias = tuple[int, int, int]
@@ -53,6 +62,14 @@ class GridForms(NamedTuple):
     table: Table
     error: int
     sizes: int
+
+
+class PairEnds(NamedTuple):
+    """Intervals on a node: of the partner's z, of the difference D, and of z + D."""
+
+    z: Interval
+    d: Interval
+    y: Interval
 
 
 class GridStart(NamedTuple):
@@ -115,6 +132,8 @@ class GridRun:
         self.differences = None
         self.sources = list[Neuron]()
         self.signs = list[tuple[tuple[int, ...], tuple[int, ...]]]()
+        self.ends = list[list[Interval]]()
+        self.pair_ends = list[list[PairEnds]]()
         self.kept = dict[Neuron, tuple[Table, int]]()
         self.is_empty = False
 
@@ -136,6 +155,8 @@ class GridRun:
     ) -> tuple[GridForms, GridForms | None]:
         """Return the forms of activations, and of their differences."""
         ends = self._ends(number, 0, z.table, z.error)
+        self.ends.append(ends)
+        self.pair_ends.append([])
         relaxed = [neuron_band(low, high) for low, high in ends]
         pairs, signs = list[PairBand](), list[int]()
         if d is not None:
@@ -200,6 +221,7 @@ class GridRun:
             if low > high:
                 self.is_empty = True
                 break
+            self.pair_ends[-1].append(PairEnds(own, (low, high), other))
             found.append(pair_band(own, (low, high), other, layer.is_last_hidden))
         return found, signs
 

@@ -204,7 +204,7 @@ class _Question:
             return Undecided(why, next=self._next_steps(why, budget))
         for best in self.best:
             until_limit(partial(best.start, self.seed, budget), budget)
-        if len(self.problem.lower) > SETTINGS.max_split_inputs:
+        if len(self.problem.lower) > SETTINGS.max_split_inputs or self._is_tiny():
             return self._by_signs(budget)
         left = budget.work_left
         share = budget.part(None if left is None else left / 2)
@@ -236,6 +236,11 @@ class _Question:
         statistics = search.statistics(sum(best.num_points for best in self.best))
         found = self._found(bounds, search.log(bounds), rule.grid, statistics)
         return found if why is None else self._undecided(found, why, budget)
+
+    def _is_tiny(self) -> bool:
+        """Whether floats of the values have few digits, or are 0: they say nothing of boxes."""
+        longest = max(map(self._length, self.best), default=Fraction(0))
+        return 0 < longest < Fraction(2) ** SETTINGS.least_exponent
 
     def _price(self) -> float:
         return price_of_forms(self.problem.size, len(self.problem.lower))

@@ -25,10 +25,12 @@ from polyrelu.proofs.deviation.grid_layers import (
     GridRun,
     GridStart,
     Neuron,
+    PairEnds,
     layer_forms,
     shortest,
 )
 from polyrelu.proofs.deviation.grid_products import LONGEST, GridMatrix, Table
+from polyrelu.proofs.deviation.relu_bands import Interval
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.typing import Floats
 
@@ -52,6 +54,9 @@ class RoundedLeaf:
     signs
         For each hidden layer the signs of the neurons of the first network, and of the second one;
         0 for open neurons.
+    ends, pair_ends
+        For each hidden layer the intervals of the neurons of the first network, and for each
+        neuron of the second one the intervals of its partner, of the difference, and its own.
     sources
         The neurons whose relaxations made the generators after the ones of the coordinates, in
         their order. A neuron of the second network stands for the difference from its partner.
@@ -59,6 +64,8 @@ class RoundedLeaf:
 
     is_empty: bool
     signs: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    ends: tuple[list[Interval], ...]
+    pair_ends: tuple[list[PairEnds], ...]
     sources: tuple[Neuron, ...]
     _rule: RoundedRule
     _box: _Box
@@ -267,10 +274,20 @@ class RoundedRule:
         run = GridRun(self.grid, signs or {}, start)
         for number, layer in enumerate(self._layers, 1):
             if not run.add(number, layer):
-                return RoundedLeaf(True, (), (), self, box, (), ())
+                return RoundedLeaf(True, (), (), (), (), self, box, (), ())
         forms = (run.inputs, run.values, *([run.differences] if run.differences else []))
         kept = tuple(run.kept[neuron] for neuron in signs or {})
-        return RoundedLeaf(False, tuple(run.signs), tuple(run.sources), self, box, forms, kept)
+        return RoundedLeaf(
+            False,
+            tuple(run.signs),
+            tuple(run.ends),
+            tuple(run.pair_ends),
+            tuple(run.sources),
+            self,
+            box,
+            forms,
+            kept,
+        )
 
     def partner(self, layer: int, index: int) -> int:
         """Return the partner in the first network of a neuron of the second one, -1 without one."""

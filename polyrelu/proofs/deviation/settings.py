@@ -38,7 +38,11 @@ class DeviationSettings:
     max_split_inputs
         Maximum number of inputs with which boxes of inputs are cut.
     bits_of_multiples
-        Bits of the multiples of cuts by sign that floats suggest.
+        Bits of the multiples of cuts by sign, and of the slopes, that floats suggest.
+    bits_of_roundings
+        Bounds that exceed a limit by less than this share, over a power of two, get exact programs.
+    least_exponent
+        Ranges shorter than this power of 2 are bounded by cuts by sign: floats say little of boxes.
     max_sign_nodes
         Maximum number of nodes of a tree of signs for a property; then split trees are tried.
     num_samples
@@ -79,7 +83,9 @@ class DeviationSettings:
     max_open_neurons: int = 4
     max_grid: int = 4_096
     max_split_inputs: int = 20
-    bits_of_multiples: int = 24
+    bits_of_multiples: int = 48
+    bits_of_roundings: int = 24
+    least_exponent: int = -960
     max_sign_nodes: int = 2_000
     num_samples: int = 1_000
     num_starts: int = 8

@@ -1,11 +1,12 @@
 """Bounds and exact maxima by cuts at the signs of neurons, for domains with many inputs.
 
 Boxes of many inputs are not cut. A node has signs of some neurons of both networks on the whole box
-of the domain. The rule of certificates has affine forms there, of rows and of the neurons that were
-cut. A linear program in floats, over the generators of these forms, guesses multiples of the cuts
-with which rows have smaller bounds; the bounds themselves are computed in integers. The node with
-the largest bound is cut next, at the neuron whose relaxation adds most to it. Where no neuron is
-open, a linear program has the exact maximum.
+of the domain. The rule of certificates has intervals of all neurons there. A linear program in
+floats over the convex hulls of what is open guesses slopes and multiples with which rows have
+smaller bounds; the bounds themselves are exact (`relaxed_leaf`). Clauses whose bounds are small
+enough need nothing below the node. The node with the largest bound is cut next, at a neuron whose
+relaxation adds most to it. Where a bound is as good as its limit up to roundings, the linear
+program is solved in exact numbers.
 
 A search that takes longer is divided into tasks, whether there are several workers or not: each
 task is a search of bounded length below one node (`cut_signs`).
@@ -14,9 +15,8 @@ task is a search of bounded length below one node (`cut_signs`).
 from __future__ import annotations
 
 import heapq
-import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -24,14 +24,16 @@ from typing import Any
 import numpy as np
 
 from polyrelu.certificate import BoundsNode, LinearRow, TreeLog
-from polyrelu.exact import as_float, float_maximum, nearest_vector
+from polyrelu.exact import as_float, nearest_vector
 from polyrelu.outcomes import BoundStatistics
 from polyrelu.proofs.deviation.clause_limits import ClauseLimits, limits_from
-from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
 from polyrelu.proofs.deviation.grid_layers import Neuron
+from polyrelu.proofs.deviation.open_groups import OpenGroup, RowEvidence
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
-from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.relaxed_guess import FloatLayers, RelaxedPrograms
+from polyrelu.proofs.deviation.relaxed_leaf import RelaxedLeaf
+from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
@@ -51,17 +53,23 @@ from polyrelu.support.typing import Floats
 __all__ = ["SignSearch", "cut_signs"]
 
 
+_NO_EVIDENCE = RowEvidence()
+_NO_WEIGHTS = (Fraction(0), Fraction(0))
+
+
 @dataclass(slots=True)
 class _Bound:
-    """A bound of a row of a clause on a node, with multiples that prove it.
+    """A bound of a row of a clause on a node, with evidence that proves it.
 
-    `plain` is the bound without multiples.
+    `plain` is the bound that needs none, and `neuron` the best one to cut for it. Where the bound
+    of a node was small enough, its parts inherit it.
     """
 
     row: int
     plain: Fraction
     value: Fraction
-    multiples: Mapping[int, Fraction]
+    evidence: RowEvidence = _NO_EVIDENCE
+    neuron: Neuron | None = None
     is_guessed: bool = False
 
 
@@ -69,16 +77,16 @@ class _Bound:
 class _Node:
     """The signs of a node, and what is known of it.
 
-    `neuron` is where it is cut; it is None if no neuron is open, and all maxima are exact. `rank`
-    is the least excess of the node and those above it: bounds of a part may be larger than bounds
-    of the whole, since where a neuron and its partner have different signs, later layers have wide
-    bounds.
+    `neuron` is where it is cut; it is None if no neuron is open, or no cut is needed. `inherited`
+    are the clauses with the bounds of a node above, which certificates show there. `rank` is the
+    least excess of the node and those above it: bounds of a part may be larger than bounds of the
+    whole, since where a neuron and its partner have different signs, later layers have wide bounds.
     """
 
     cuts: dict[Neuron, int]
     bounds: list[_Bound] = field(default_factory=list)
+    inherited: frozenset[int] = frozenset()
     neuron: Neuron | None = None
-    is_exact: bool = False
     parts: tuple[_Node, ...] = ()
     rank: Fraction | None = None
 
@@ -117,10 +125,12 @@ class SignSearch:
     _waiting: list[tuple[Fraction, int, _Node]] = field(default_factory=list)
     _root: _Node | None = None
     _corners: tuple[Floats, Floats] = field(init=False)
+    _layers: FloatLayers = field(init=False)
 
     def __post_init__(self) -> None:
         ends = self.problem.lower, self.problem.upper
         self._corners = nearest_vector(ends[0]), nearest_vector(ends[1])
+        self._layers = FloatLayers(self.rule, *ends)
 
     def limit(self, clause: int) -> Fraction:
         """Return the number up to which the bound of a clause needs no further cut."""
@@ -128,7 +138,7 @@ class SignSearch:
 
     def start(self, budget: Budget) -> None:
         """Bound the root."""
-        self._root = self._bounded({}, [], budget)
+        self._root = self._bounded({}, budget)
         self._push(self._root)
 
     def run(
@@ -247,9 +257,13 @@ class SignSearch:
         found, stack, whole = TreeLog(), [self._root], self._whole()
         while stack:
             node = stack.pop()
-            is_leaf = not node.parts or id(node) in whole
-            found.add(_leaf_record(node, limits) if is_leaf else _cut_record(node))
-            stack += () if is_leaf else node.parts[::-1]
+            if not node.parts or id(node) in whole:
+                found.add(_leaf_record(node, limits))
+                continue
+            if _shown_here(node):
+                found.add(_leaf_record(node, limits, is_shown=True))
+            found.add(_cut_record(node))
+            stack += node.parts[::-1]
         return found
 
     # -- nodes -------------------------------------------------------------------------------------
@@ -271,7 +285,7 @@ class SignSearch:
             return
         assert node.neuron is not None
         cuts = ({**node.cuts, node.neuron: sign} for sign in (1, -1))
-        parts = [self._bounded(part, node.bounds, budget) for part in cuts]
+        parts = [self._bounded(part, budget, node) for part in cuts]
         node.parts = tuple(parts)
         for part in parts:
             self._push(part, node.rank)
@@ -291,29 +305,44 @@ class SignSearch:
             default=Fraction(0),
         )
 
-    def _bounded(self, cuts: dict[Neuron, int], above: Sequence[_Bound], budget: Budget) -> _Node:
-        """Return a node with bounds of all clauses, given the bounds of the node above."""
-        budget.spend(price_of_signs(self.problem.size, len(self.problem.lower)))
+    def _bounded(
+        self, cuts: dict[Neuron, int], budget: Budget, above: _Node | None = None
+    ) -> _Node:
+        """Return a node with bounds of all clauses."""
+        box = self.problem.lower, self.problem.upper
+        budget.spend(price_of_signs(self.problem.size, len(box[0])))
         node = _Node(cuts)
-        leaf = self.rule.leaf(self.problem.lower, self.problem.upper, cuts)
+        leaf = self.rule.leaf(*box, cuts)
         if leaf.is_empty:
             return node
+        if above is not None:
+            node.inherited = self._closed(above)
         plain = [leaf.upper_bound(row) for row in self.problem.rows]
         for clause, rows in enumerate(self.problem.clauses):
             value, number = min((plain[row], number) for number, row in enumerate(rows))
-            node.bounds.append(_Bound(number, value, value, {}))
-            known = above[clause].multiples if above and above[clause].row == number else {}
-            if known and value > self.limit(clause):
-                self._take(node.bounds[-1], clause, leaf, known)
-        constraints = leaf.float_constraints()
-        while constraints[0]:  # the clause with the largest bound decides
-            clause, found = self._worst(node)
-            if found.is_guessed or found.value <= self.limit(clause):
-                break
-            self._guess(found, clause, leaf, constraints, budget)
+            node.bounds.append(_Bound(number, value, value))
+            if above is not None and clause in node.inherited:
+                node.bounds[-1] = above.bounds[clause]
         if self._excess(node) > 0:
-            self._choose(node, leaf, constraints, budget)
+            relaxed = RelaxedLeaf(self.rule, leaf, *box, cuts)
+            self._improve(node, relaxed, RelaxedPrograms(self._layers, relaxed), budget)
         return node
+
+    def _closed(self, node: _Node) -> frozenset[int]:
+        """Return the clauses whose bounds are small enough on a node."""
+        bounds = enumerate(node.bounds)
+        return frozenset(clause for clause, found in bounds if found.value <= self.limit(clause))
+
+    def _improve(
+        self, node: _Node, relaxed: RelaxedLeaf, programs: RelaxedPrograms, budget: Budget
+    ) -> None:
+        """Make the largest bounds smaller, and choose where the node is cut if it has to be."""
+        clause, found = self._worst(node)
+        while found.value > self.limit(clause) and not found.is_guessed:
+            self._guess(clause, found, relaxed, programs, budget)
+            clause, found = self._worst(node)
+        if found.value > self.limit(clause):
+            node.neuron = found.neuron
 
     def _row(self, clause: int, number: int) -> LinearRow:
         return self.problem.rows[self.problem.clauses[clause][number]]
@@ -323,109 +352,58 @@ class SignSearch:
         bounds = enumerate(node.bounds)
         return max(bounds, key=lambda entry: entry[1].value - self.limit(entry[0]))
 
-    def _take(
-        self, bound: _Bound, clause: int, leaf: RoundedLeaf, multiples: Mapping[int, Fraction]
-    ) -> None:
-        """Take multiples if the bound of a clause is smaller with them."""
-        row = self._row(clause, bound.row)
-        value = leaf.upper_bound(row, multiples)
-        if value < bound.value:
-            bound.value, bound.multiples = value, multiples
-
     def _guess(
         self,
-        bound: _Bound,
         clause: int,
-        leaf: RoundedLeaf,
-        constraints: tuple[list[int], Floats],
+        bound: _Bound,
+        relaxed: RelaxedLeaf,
+        programs: RelaxedPrograms,
         budget: Budget,
     ) -> None:
-        """Look for multiples with which the bound of a clause is smaller, and try the point."""
-        numbers, table = constraints
+        """Look for a smaller bound of a clause, for the best cut, and try the point."""
         bound.is_guessed = True
-        budget.spend(price_of_program(*table.shape) / 10)
+        budget.spend(price_of_program(*programs.shape) / 10)
         row = self._row(clause, bound.row)
-        found = float_maximum(leaf.float_form(row)[1:], table[:, 1:], table[:, 0])
-        if found is None:
-            return
-        point, multipliers = found
-        pairs = zip(numbers, multipliers.tolist(), strict=True)
-        multiples = {number: _short(multiplier) for number, multiplier in pairs if multiplier > 0}
-        self._take(bound, clause, leaf, multiples)
-        low, high = self._corners
-        reach = point[: len(low)] * (high - low) / 2
-        self.best[clause].offer(np.clip((low + high) / 2 + reach, low, high)[None])
+        guess, groups = programs.guess(row), relaxed.groups
+        losses = [0.0] * len(groups)
+        weights = {group.neuron: _NO_WEIGHTS for group in groups}
+        if guess is not None:
+            value, weights = relaxed.bound_and_weights(row, guess.evidence)
+            if value < bound.value:
+                bound.value, bound.evidence = value, guess.evidence
+            losses = programs.losses(guess, weights)
+            self.best[clause].offer(np.clip(guess.point, *self._corners)[None])
+        if self._is_near(clause, bound) or not groups:
+            self._maximize(clause, bound, relaxed, budget)
+        if groups:
+            group = groups[max(range(len(groups)), key=losses.__getitem__)]
+            bound.neuron = _neuron_to_cut(group, weights[group.neuron], relaxed)
 
-    def _choose(
-        self,
-        node: _Node,
-        leaf: RoundedLeaf,
-        constraints: tuple[list[int], Floats],
-        budget: Budget,
-    ) -> None:
-        """Choose the neuron whose relaxation adds most to the largest bound.
+    def _is_near(self, clause: int, bound: _Bound) -> bool:
+        """Whether a bound exceeds its limit by so little that roundings may be the reason."""
+        limit = self.limit(clause)
+        size = max(abs(limit), abs(bound.plain)) / (1 << SETTINGS.bits_of_roundings)
+        return limit < bound.value <= limit + size
 
-        An open neuron needs no relaxation if it equals a partner whose sign is known; and a pair
-        whose signs are known, but differ, has one that no cut makes better.
-        """
-        losses = dict.fromkeys(leaf.open_neurons, 0.0)
-        if not losses:
-            self._solve(node, leaf, budget)
-            return
-        clause, worst = self._worst(node)
-        form = leaf.float_form(self._row(clause, worst.row))
-        for number, entries in zip(*constraints, strict=True):
-            form = form + float(worst.multiples.get(number, 0)) * entries
-        added = np.abs(form[1 + len(self.problem.lower) :])
-        for source, loss in zip(leaf.sources, added.tolist(), strict=True):
-            neuron = self._open_neuron(source, leaf)
-            if neuron in losses:
-                losses[neuron] += loss
-        node.neuron = max(losses, key=lambda neuron: losses[neuron])
-
-    def _open_neuron(self, source: Neuron, leaf: RoundedLeaf) -> Neuron:
-        """Return the neuron whose sign makes a relaxation better: of a pair first the one of f."""
-        which, layer, index = source
-        if which:
-            partner = self.rule.partner(layer, index)
-            if partner >= 0 and leaf.signs[layer - 1][0][partner] == 0:
-                return 0, layer, partner
-        return source
-
-    def _solve(self, node: _Node, leaf: RoundedLeaf, budget: Budget) -> None:
-        """Find the exact maxima of the rows whose bounds are too large.
-
-        On such a leaf the checker takes exact values of all rows, also of those that the rule
-        bounds well enough. So all bounds become exact ones.
-        """
-        box = self.problem.lower, self.problem.upper
-        exact, node.is_exact = ExactLeaf(self.rule, leaf, *box, node.cuts), True
-        for clause, found in enumerate(node.bounds):
-            node.bounds[clause] = self._exact_bound(clause, exact, found, budget)
-
-    def _exact_bound(
-        self, clause: int, exact: ExactLeaf, rounded: _Bound, budget: Budget
-    ) -> _Bound:
-        """Return the exact bound of a clause, given its bound by the rule."""
-        limit, row = self.limit(clause), self._row(clause, rounded.row)
-        plain = exact.upper_bound(row)
-        found = _Bound(rounded.row, plain, plain, {})
-        if plain > limit and rounded.multiples:
-            multiples = exact.from_rounded(rounded.multiples)
-            value = exact.upper_bound(row, multiples)
-            if value < plain:
-                found.value, found.multiples = value, multiples
-        for number in range(len(self.problem.clauses[clause])):
-            if found.value <= limit:
+    def _maximize(self, clause: int, bound: _Bound, relaxed: RelaxedLeaf, budget: Budget) -> None:
+        """Take the exact maxima of the relaxed rows of a clause, until one is small enough."""
+        numbers = range(len(self.problem.clauses[clause]))
+        for number in sorted(numbers, key=lambda number: number != bound.row):
+            if bound.value <= self.limit(clause):
                 break
-            budget.spend(price_of_program(1 + len(exact.constraints), len(self.problem.lower)))
-            answer = exact.maximize(self._row(clause, number), limit)
-            value = limit if answer.value is None else answer.value
-            if answer.point is not None:
-                self.best[clause].offer_exactly([tuple(answer.point)])
-            if value <= found.value:
-                found.row, found.value, found.multiples = number, value, answer.multiples
-        return found
+            columns = len(self.problem.lower) + sum(len(g.corners) for g in relaxed.groups)
+            lines = 1 + 3 * len(relaxed.groups) + len(relaxed.cuts) + len(relaxed.oblique)
+            budget.spend(price_of_program(lines, columns))
+            row = self._row(clause, number)
+            found = relaxed.maximize(row)
+            if found.point is not None:
+                self.best[clause].offer_exactly([tuple(found.point)])
+            value, evidence = found.value, found.evidence
+            if value is None:
+                evidence = relaxed.emptied(row, evidence, self.limit(clause))
+                value = relaxed.upper_bound(row, evidence)
+            if value < bound.value:
+                bound.row, bound.value, bound.evidence = number, value, evidence
 
     # -- tasks -------------------------------------------------------------------------------------
 
@@ -446,7 +424,8 @@ class SignSearch:
                 "limits": self.limits.to_json(),
                 "best": exact_texts(best.known_value for best in self._distinct()),
                 "cuts": [[*neuron, sign] for neuron, sign in node.cuts.items()],
-                "bounds": _bound_entries(node.bounds),
+                "bounds": _bound_entries(node),
+                "inherited": sorted(node.inherited),
                 "neuron": node.neuron,
             }
         )
@@ -456,6 +435,7 @@ class SignSearch:
         budget, before = Budget(), [best.value for best in self._distinct()]
         cuts = {(which, layer, index): sign for which, layer, index, sign in task["cuts"]}
         self._root = root = _Node(cuts, list(_bounds_from(task["bounds"])))
+        root.inherited = frozenset(task["inherited"])
         which, layer, index = task["neuron"]
         root.neuron = which, layer, index
         self._push(root)
@@ -484,7 +464,8 @@ class SignSearch:
         while nodes:
             node = nodes.popleft()
             for part in node.parts:
-                entries.append([number, _bound_entries(part.bounds), part.neuron, part.is_exact])
+                listed = _bound_entries(part, part.inherited)
+                entries.append([number, listed, sorted(part.inherited), part.neuron])
             nodes += node.parts
             number += 1
         return entries
@@ -502,9 +483,12 @@ class SignSearch:
             whole = nodes[one[0]]
             if whole.neuron is None:
                 raise ValueError("a part of a node that is not cut")
-            for sign, (_, bounds, neuron, is_exact) in ((1, one), (-1, two)):
+            for sign, (_, bounds, inherited, neuron) in ((1, one), (-1, two)):
                 part = _Node({**whole.cuts, whole.neuron: sign}, list(_bounds_from(bounds)))
-                part.neuron, part.is_exact = neuron and tuple(neuron), is_exact
+                part.inherited = frozenset(inherited)
+                for clause in inherited:
+                    part.bounds[clause] = whole.bounds[clause]
+                part.neuron = neuron and tuple(neuron)
                 whole.parts = *whole.parts, part
                 nodes.append(part)
         for whole in nodes:
@@ -523,23 +507,44 @@ def cut_signs(problem: Problem, rule: RoundedRule, task: Any) -> bytes:
     return search.run_task(task)
 
 
-def _bound_entries(bounds: Sequence[_Bound]) -> list[Any]:
-    """Return bounds for a task or a result."""
+def _neuron_to_cut(
+    group: OpenGroup, weights: tuple[Fraction, Fraction], relaxed: RelaxedLeaf
+) -> Neuron:
+    """Return the open neuron of a group whose sign makes its bound better.
+
+    An activation with a positive weight is convex: its bound is far above it in the middle. With a
+    negative weight it is concave, and equals the bound by both of its slopes.
+    """
+    is_open = [
+        index >= 0 and relaxed.signs[group.layer - 1][which][index] == 0
+        for which, index in enumerate((group.first, group.second))
+    ]
+    is_second = is_open[1] and (weights[1] > 0 or not is_open[0])
+    return (1, group.layer, group.second) if is_second else (0, group.layer, group.first)
+
+
+def _bound_entries(node: _Node, left_out: frozenset[int] = frozenset()) -> list[Any]:
+    """Return bounds for a task or a result; short entries for some that are known there."""
     return [
         [
             found.row,
-            exact_texts([found.plain, found.value, *found.multiples.values()]),
-            list(found.multiples),
+            exact_texts([found.plain, found.value, *found.evidence.multiples.values()]),
+            list(found.evidence.multiples),
+            [[*neuron, exact_texts(p)] for neuron, p in found.evidence.slopes.items()],
         ]
-        for found in bounds
+        if clause not in left_out
+        else [0, ["0/1", "0/1"], [], []]
+        for clause, found in enumerate(node.bounds)
     ]
 
 
 def _bounds_from(entries: Sequence[Any]) -> Iterator[_Bound]:
     """Yield the bounds of `_bound_entries`."""
-    for row, texts, numbers in entries:
+    for row, texts, numbers, listed in entries:
         plain, value, *multiples = exact_numbers(texts)
-        yield _Bound(row, plain, value, dict(zip(numbers, multiples, strict=True)))
+        slopes = {(which, layer, i): exact_numbers(p) for which, layer, i, p in listed}
+        evidence = RowEvidence(dict(zip(numbers, multiples, strict=True)), slopes)
+        yield _Bound(row, plain, value, evidence)
 
 
 def _cut_record(node: _Node) -> BoundsNode:
@@ -547,21 +552,24 @@ def _cut_record(node: _Node) -> BoundsNode:
     return BoundsNode("sign", neuron=node.neuron)
 
 
-def _leaf_record(node: _Node, limits: Sequence[Fraction]) -> BoundsNode:
-    """Return the record of a leaf, which lists the rows that need multiples."""
-    pairs = zip(node.bounds, limits, strict=False)
+def _shown_here(node: _Node) -> frozenset[int]:
+    """Return the clauses that the parts of a node inherit, and that were not shown above it."""
+    inherited = (part.inherited for part in node.parts)
+    return frozenset[int]().union(*inherited) - node.inherited
+
+
+def _leaf_record(node: _Node, limits: Sequence[Fraction], *, is_shown: bool = False) -> BoundsNode:
+    """Return the record of a leaf, or of what is shown before a cut: rows that need evidence."""
+    shown = _shown_here(node) if is_shown else range(len(node.bounds))
     listed = [
-        (clause, found.row, found.multiples)
-        for clause, (found, limit) in enumerate(pairs)
-        if found.plain > limit
+        (clause, found)
+        for clause, (found, limit) in enumerate(zip(node.bounds, limits, strict=False))
+        if found.plain > limit and clause in shown and clause not in node.inherited
     ]
-    if node.is_exact:
-        return BoundsNode("exact", multiples=listed)
-    return BoundsNode("bounded", multiples=listed) if listed else BoundsNode("leaf")
-
-
-def _short(multiplier: float) -> Fraction:
-    """Return a multiplier with few bits."""
-    mantissa, exponent = math.frexp(multiplier)
-    bits = SETTINGS.bits_of_multiples
-    return Fraction(round(mantissa * 2**bits)) * Fraction(2) ** (exponent - bits)
+    if not listed and not is_shown:
+        return BoundsNode("leaf")
+    return BoundsNode(
+        "shown" if is_shown else "relaxed",
+        multiples=[(clause, found.row, found.evidence.multiples) for clause, found in listed],
+        slopes=[found.evidence.slopes for _, found in listed],
+    )

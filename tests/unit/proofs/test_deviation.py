@@ -206,6 +206,16 @@ def test_ranges_without_a_gap_are_exact() -> None:
     assert list(map(str, (*values.minimum, *values.maximum))) == ["-3", "-3", "1", "1"]
 
 
+def test_ranges_below_all_floats_are_within_the_gap(tmp_path: Path) -> None:
+    unit = Fraction(1, 2**1100)
+    rows = [[3 * unit, -unit], [unit, 2 * unit], [-unit, unit]]
+    net = polyrelu.from_arrays([(rows, [0, unit, 0]), ([[1, -2, 1]], [0])])
+    found = polyrelu.output_range(net, "box:-1,1")
+    assert isinstance(found, RangeBounds)
+    assert found.ranges[0].maximum[1] <= 5 * unit
+    assert _accepted(found.certificate, tmp_path)
+
+
 def test_signs_are_cut_where_there_are_many_inputs(tmp_path: Path) -> None:
     net = _random((24, 5, 2), 13)
     seen = polyrelu.output_range(net, "box:-1/16,1/16", gap=0)

@@ -30,7 +30,7 @@ def test_a_trial_spends_from_the_whole() -> None:
     whole = Budget(100)
     trial = whole.trial(0.3)
     trial.spend(30)
-    with pytest.raises(WorkLimit, match="of 30 units"):
+    with pytest.raises(WorkLimit, match="a share of 30 of the budget of 100 units"):
         trial.spend(1)
     assert whole.spent == 31
     whole.spend(60)
