@@ -42,6 +42,8 @@ NETS = Path(os.environ.get("POLYRELU_SHARED", "")) / "nets"
 BOX = "box:0.6,0.679857769;-0.5,0.5;-0.5,0.5;0.45,0.5;-0.5,-0.45"
 #: The middle of the boxes for copies of acasxu_1_1_marabou.onnx.
 MIDDLE = [Fraction(1, 10), Fraction(1, 10), Fraction(-1, 10), Fraction(1, 5), Fraction(0)]
+#: Ends of the inputs that ACAS Xu networks are trained on.
+INPUTS = ([-0.328, -0.5, -0.5, -0.5, -0.5], [0.679, 0.5, 0.5, 0.5, 0.5])
 
 
 def main() -> None:
@@ -145,13 +147,17 @@ def _copies() -> Record:
     records = list[Record]()
     for radius, seconds in ((64, 20), (16, 60)):
         for kind in ("float16", "bfloat16", "int8", "pruned"):
-            found = searched(net, _rounded(arrays(net), kind), _box(radius), None, seconds)
-            records.append({"radius": f"1/{radius}", "copy": kind, **found})
-            print(records[-1], flush=True)
+            copy = _rounded(arrays(net), kind)
+            middles = {"fixed": MIDDLE, "worst of six points": _worst_point(net, copy)}
+            for name, middle in middles.items():
+                found = searched(net, copy, _box(radius, middle), None, seconds)
+                place = {"radius": f"1/{radius}", "copy": kind, "middle": name}
+                records.append({**place, **found})
+                print(records[-1], flush=True)
     draw_bars(
         "deviation_copies",
         {
-            f"{r['copy']}, {r['radius']}": {
+            f"{r['copy']}, {r['radius']}, {r['middle'].split()[0]}": {
                 "at the best point": r["at_least"],
                 "bound in floats": r["bound_in_floats"],
             }
@@ -164,15 +170,31 @@ def _copies() -> Record:
 
 
 def _readings() -> Record:
-    """The network in two file formats, on a small box."""
+    """The network in two file formats, on small boxes."""
     one, two = (polyrelu.load(str(NETS / f"acasxu_1_1{end}")) for end in (".nnet", "_marabou.onnx"))
-    return {"1/64": certified(one, two, _box(64), budget=None)}
+    middles = {"fixed": MIDDLE, "worst of six points": _worst_point(one, two)}
+    return {
+        name: {"radius": "1/64", **searched(one, two, _box(64, middle), None, 120)}
+        for name, middle in middles.items()
+    }
 
 
-def _box(radius: int) -> Polyhedron:
-    """Return a box around the middle."""
-    ends = ([x + sign * Fraction(1, radius) for x in MIDDLE] for sign in (-1, 1))
+def _box(radius: int, middle: list[Fraction]) -> Polyhedron:
+    """Return a box around a point."""
+    ends = ([x + sign * Fraction(1, radius) for x in middle] for sign in (-1, 1))
     return Polyhedron.box(*ends)
+
+
+def _worst_point(net: Network, copy: Network) -> list[Fraction]:
+    """Return the point, of six drawn ones, where the networks differ most."""
+    drawn = np.random.default_rng(0).uniform(*INPUTS, size=(6, net.num_inputs))
+    points = [[Fraction(round(1024 * x), 1024) for x in point] for point in drawn.tolist()]
+    return max(points, key=lambda point: _difference(net, copy, point))
+
+
+def _difference(net: Network, copy: Network, point: list[Fraction]) -> Fraction:
+    """Return the largest difference of outputs at a point."""
+    return max(abs(one - two) for one, two in zip(net(point), copy(point), strict=True))
 
 
 def _pendulum() -> Record:
@@ -195,7 +217,7 @@ def _mnist() -> Record:
     copy = _rounded(arrays(net), "float16")
     box = Polyhedron.box(lower, upper)
     return {
-        str(budget): certified(net, copy, box, gap=0, budget=budget) for budget in (1_000, 60_000)
+        str(budget): certified(net, copy, box, gap=0, budget=budget) for budget in (1_000, 600_000)
     }
 
 

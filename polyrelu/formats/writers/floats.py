@@ -89,7 +89,8 @@ def check_plain(network: Network, ending: str) -> None:
     remedy = "save the network as .json or .onnx"
     if leaky_slopes(network) is not None:
         raise NetworkError(
-            f"the network has leaky ReLUs, and {ending} files hold no slopes; {remedy}"
+            f"the network has leaky ReLUs, or skip connections that act like them, and {ending} "
+            f"files hold no slopes; {remedy}"
         )
     if not network.is_plain:
         raise NetworkError(

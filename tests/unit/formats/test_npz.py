@@ -275,10 +275,10 @@ def test_networks_that_the_arrays_cannot_hold(tmp_path: Path) -> None:
 
 
 def _with_skip() -> Network:
-    """x + σ(x): the output has a weight on the input."""
-    first = from_arrays([([[1]], [0])]).layers[0]
-    one = first.weight
-    return Network(1, (first, Layer((Block(0, one), Block(1, one)), first.bias)))
+    """x + y + σ(x): the output has weights on the inputs, one of which no neuron reads."""
+    first, last = from_arrays([([[1, 0]], [0]), ([[1]], [0])]).layers
+    both = from_arrays([([[1, 1]], [0])]).layers[0].weight
+    return Network(2, (first, Layer((Block(0, both), *last.blocks), last.bias)))
 
 
 # --- Files from elsewhere -------------------------------------------------------------------------

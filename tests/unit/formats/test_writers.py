@@ -205,7 +205,7 @@ def test_leaky_relus_have_no_place_in_other_formats(tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     save(leaky_network("1/4", "1/4"), tmp_path / "net.onnx")
     for ending in (".npz", ".nnet", ".pt"):
-        with pytest.raises(NetworkError, match=r"has leaky ReLUs, and \.\w+ files hold no slopes"):
+        with pytest.raises(NetworkError, match=r"has leaky ReLUs.* and \.\w+ files hold no slopes"):
             save(tmp_path / "net.onnx", tmp_path / f"net{ending}")
     written = save(tmp_path / "net.onnx", tmp_path / "net.json")
     assert "written as ReLUs and connections that skip layers: leaky ReLU" in written.notes
