@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9948  5.9 Teaching sets: theorem parallel-lines
-  9962      theorem parallel-lines
- 10068    Files
- 10208    The command line
+  9955  5.9 Teaching sets: theorem parallel-lines
+  9969      theorem parallel-lines
+ 10075    Files
+ 10215    The command line
 """
 
 from __future__ import annotations
@@ -9122,6 +9122,7 @@ class RelaxedRow:
         self.cuts, self.factor, self.constant = cuts, factor, Fraction(0)
         self.slopes = dict[NeuronKey, tuple[Fraction, Fraction]]()
         self.multiples = dict[NeuronKey, Fraction]()
+        self.by_layer = dict[int, list[NeuronKey]]()
 
     def read_slopes(self, entries: Any) -> None:
         """Slopes by network, layer and index, in ascending order."""
@@ -9136,6 +9137,7 @@ class RelaxedRow:
             require(index < width, f"neurons below {width}", str(index))
             first, *rest = (self.factor * rational(text, self.meter) for text in texts)
             self.slopes[key], last = (first, rest[0] if rest else Fraction(0)), key
+            self.by_layer.setdefault(number, []).append(key)
 
     def to_inputs(self, weights: Sequence[LayerWeights]) -> list[LayerWeights]:
         """LayerWeights of inputs that are above weights of outputs, up to the constant."""
@@ -9169,7 +9171,7 @@ class RelaxedRow:
         """LayerWeights of preactivations that are above weights of activations."""
         rest = [list(part.numbers) for part in parts]
         above = [dict[int, Fraction]() for _ in parts]
-        listed = [key for key in self.slopes if key[1] == number]
+        listed = self.by_layer.get(number, [])
         for key in sorted(listed, key=lambda key: -key[0]):  # g first: its neurons have partners
             self.replace(key, parts, rest, above)
         for (which, layer, index), multiple in self.multiples.items():
@@ -9541,20 +9543,25 @@ class Leaf:
     def check(self, shown: int) -> None:
         """Each clause that was not shown above has a row that holds."""
         self.meter.units(100 * self.tree.num_rows)
-        for c in range(len(self.tree.clauses)):
-            found = bool(shown >> c & 1) or self.clause_holds(c)
+        for c, mark in enumerate(self.marks(shown)):
+            found = mark == "1" or self.clause_holds(c)
             require(found, "a row of each clause that holds on the leaf", f"none of clause {c}")
 
     def shown(self, before: int) -> int:
         """The clauses that have a row that holds, or had one above, as bits."""
         self.meter.units(100 * self.tree.num_rows)
-        for c in range(len(self.tree.clauses)):
-            if not before >> c & 1:
-                found = self.clause_holds(c)
+        marks = list(self.marks(before))
+        for c, mark in enumerate(marks):
+            if mark == "0" and self.clause_holds(c):
+                marks[c] = "1"
+            elif mark == "0":
                 fact = "a row of each listed clause that holds on the node"
-                require(found or c not in self.listed, fact, f"none of clause {c}")
-                before |= found << c
-        return before
+                require(c not in self.listed, fact, f"none of clause {c}")
+        return int("".join(reversed(marks)), 2)
+
+    def marks(self, shown: int) -> str:
+        """The bits of all clauses from the first on; shifts would take as long for each of them."""
+        return format(shown, f"0{len(self.tree.clauses)}b")[::-1]
 
     def clause_holds(self, c: int) -> bool:
         """Whether the row that is listed for a clause holds, or any row if none is."""

@@ -182,20 +182,25 @@ class Leaf:
     def check(self, shown: int) -> None:
         """Each clause that was not shown above has a row that holds."""
         self.meter.units(100 * self.tree.num_rows)
-        for c in range(len(self.tree.clauses)):
-            found = bool(shown >> c & 1) or self.clause_holds(c)
+        for c, mark in enumerate(self.marks(shown)):
+            found = mark == "1" or self.clause_holds(c)
             require(found, "a row of each clause that holds on the leaf", f"none of clause {c}")
 
     def shown(self, before: int) -> int:
         """The clauses that have a row that holds, or had one above, as bits."""
         self.meter.units(100 * self.tree.num_rows)
-        for c in range(len(self.tree.clauses)):
-            if not before >> c & 1:
-                found = self.clause_holds(c)
+        marks = list(self.marks(before))
+        for c, mark in enumerate(marks):
+            if mark == "0" and self.clause_holds(c):
+                marks[c] = "1"
+            elif mark == "0":
                 fact = "a row of each listed clause that holds on the node"
-                require(found or c not in self.listed, fact, f"none of clause {c}")
-                before |= found << c
-        return before
+                require(c not in self.listed, fact, f"none of clause {c}")
+        return int("".join(reversed(marks)), 2)
+
+    def marks(self, shown: int) -> str:
+        """The bits of all clauses from the first on; shifts would take as long for each of them."""
+        return format(shown, f"0{len(self.tree.clauses)}b")[::-1]
 
     def clause_holds(self, c: int) -> bool:
         """Whether the row that is listed for a clause holds, or any row if none is."""

@@ -47,6 +47,7 @@ class RelaxedRow:
         self.cuts, self.factor, self.constant = cuts, factor, Fraction(0)
         self.slopes = dict[NeuronKey, tuple[Fraction, Fraction]]()
         self.multiples = dict[NeuronKey, Fraction]()
+        self.by_layer = dict[int, list[NeuronKey]]()
 
     def read_slopes(self, entries: Any) -> None:
         """Slopes by network, layer and index, in ascending order."""
@@ -61,6 +62,7 @@ class RelaxedRow:
             require(index < width, f"neurons below {width}", str(index))
             first, *rest = (self.factor * rational(text, self.meter) for text in texts)
             self.slopes[key], last = (first, rest[0] if rest else Fraction(0)), key
+            self.by_layer.setdefault(number, []).append(key)
 
     def to_inputs(self, weights: Sequence[LayerWeights]) -> list[LayerWeights]:
         """LayerWeights of inputs that are above weights of outputs, up to the constant."""
@@ -94,7 +96,7 @@ class RelaxedRow:
         """LayerWeights of preactivations that are above weights of activations."""
         rest = [list(part.numbers) for part in parts]
         above = [dict[int, Fraction]() for _ in parts]
-        listed = [key for key in self.slopes if key[1] == number]
+        listed = self.by_layer.get(number, [])
         for key in sorted(listed, key=lambda key: -key[0]):  # g first: its neurons have partners
             self.replace(key, parts, rest, above)
         for (which, layer, index), multiple in self.multiples.items():

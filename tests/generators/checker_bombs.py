@@ -704,6 +704,47 @@ def many_multiples(size: int) -> bytes:
     return bounds_of(net, leaf, 40, first=first)
 
 
+def held(net: Any, clauses: list[list[dict[str, Any]]], nodes: str, size: int = 4_000) -> bytes:
+    """A claim that clauses hold for one network on a cube."""
+    terms: dict[str, Any] = {"claim": {"kind": "holds", "clauses": clauses}}
+    terms["without"] = ["outputs", "at-least", "at-most", "other"]
+    return bounds_of(net, nodes, size, **terms)
+
+
+def below(constant: str, *outputs: int) -> dict[str, Any]:
+    """A row: the sum of some outputs and a constant is not positive."""
+    listed = [[i, "1"] for i in outputs]
+    return {"f": listed, "g": [], "x": [], "constant": constant, "is": "<=0"}
+
+
+def shown_clauses(size: int) -> bytes:
+    """Nodes above which each of very many clauses was shown."""
+    return held(stack(1, 1), [[below("-1")]] * size, '["shown",[]]')
+
+
+def long_slopes(size: int) -> bytes:
+    """Rows with long slopes of all neurons of a deep network."""
+    slopes = [["f", k, i, f"1/{long(i + k, 200)}"] for k in range(1, 7) for i in range(size)]
+    node = json.dumps(["shown", [[0, 0, [], slopes]]])
+    return held(stack(2, *[size] * 6, 1), [[below("-1" + "0" * 900, 0)]], node)
+
+
+def deep_slopes(size: int) -> bytes:
+    """Rows with slopes of all neurons of a network with very many layers of one neuron."""
+    slopes = [["f", k, 0, "0"] for k in range(1, size + 1)]
+    node = json.dumps(["shown", [[c, 0, [], slopes] for c in range(20)]])
+    return held(stack(*[1] * (size + 2)), [[below("-1" + "0" * 900, 0)]] * 20, node, 40)
+
+
+def many_slopes(size: int) -> bytes:
+    """Rows with slopes of all pairs of neurons of a wide network, with its own copy as partner."""
+    net = stack(2, size, 9)
+    slopes = [["g", 1, i, "1/2", "-1/3"] for i in range(size)]
+    matching = [[[i, "2/3"] for i in range(size)]]
+    listed = [[c, 0, [], slopes] for c in range(18)]
+    return bounds_of(net, json.dumps(["shown", listed]), 4_000, matching=matching)
+
+
 def dense_inputs(size: int) -> bytes:
     """Inputs that are combinations of many coordinates."""
     equations = [f"{unit(size, i)} {row(*[i + 2] * size)} 0" for i in range(size)]
@@ -824,6 +865,10 @@ BOMBS = {
     "long layers": Bomb(long_layers, 60, 4),
     "decisions": Bomb(decisions, 2_000, 40),
     "many multiples": Bomb(many_multiples, 300, 8),
+    "shown clauses": Bomb(shown_clauses, 100_000, 1_000),
+    "long slopes": Bomb(long_slopes, 60, 4),
+    "deep slopes": Bomb(deep_slopes, 2_000, 100),
+    "many slopes": Bomb(many_slopes, 300, 8),
     "dense inputs": Bomb(dense_inputs, 300, 10),
     "excluded boxes": Bomb(excluded_boxes, 1_500, 20),
     "long scales": Bomb(long_scales, 300, 6),
