@@ -124,6 +124,13 @@ class BoxBounds:
     losses: list[Floats]
     sensitivities: list[tuple[Chosen, Floats]]
 
+    @property
+    def is_open(self) -> Mask:
+        """The boxes on which a neuron of either network has no known sign, shape (boxes,)."""
+        ranges = (r for layer in self.known.layers for r in (layer.z, layer.y) if r is not None)
+        found: Mask = np.any([(~r.is_stable).any(axis=1) for r in ranges], axis=0)
+        return found
+
     def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the places of a row of each box in `rows`; of another one if it is not there."""
         places = np.full(self.upper.shape, -1, dtype=np.intp)
@@ -139,11 +146,12 @@ class BoxBounds:
         """
         width, chosen = boxes.high - boxes.low, self.places(rows)
         scores = 1e-12 * width
-        for losses, ((place, neurons), sensitivity) in zip(
-            self.losses, self.sensitivities, strict=True
+        for losses, ((place, neurons), sensitivity), ranges in zip(
+            self.losses, self.sensitivities, self.known.layers, strict=True
         ):
             shares = sensitivity * width[place]
-            total = shares.sum(axis=1)
+            # What the inputs do not explain comes from losses of layers before.
+            total = np.maximum(shares.sum(axis=1), ranges.z.width[place, neurons])
             weights = losses[chosen[place], neurons] / np.where(total > 0, total, 1)
             np.add.at(scores, place, weights[:, None] * shares)
         return scores

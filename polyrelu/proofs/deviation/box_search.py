@@ -247,7 +247,7 @@ class BoxSearch:
         self.best.num_points += result["points"]
         if result["point"]:
             self.best.offer_exactly([exact_numbers(result["point"])])
-        self._is_joint = self._is_joint and result["joint"]
+        self._is_joint = result["joint"]
 
     def _parts(self, box: _Open, j: int) -> list[_Open]:
         """Cut a box at the middle of a coordinate."""
@@ -272,13 +272,15 @@ class BoxSearch:
         """Bound the boxes with the largest bounds, and cut those that need it."""
         number = min(SETTINGS.boxes_per_step, len(self._heap))
         taken = [heapq.heappop(self._heap)[2] for _ in range(number)]
+        is_joint = self._is_joint or self._tries_again()
+        price = self._price(number, is_joint)
         try:
-            budget.spend(self._price(number))
+            budget.spend(price)
         except BaseException:
             for box in taken:
                 self._push(box)
             raise
-        self._work += self._price(number)
+        self._work += price
         self._num_steps += 1
         boxes = Boxes(np.stack([b.low for b in taken]), np.stack([b.high for b in taken]))
         limit = self._limit()
@@ -286,12 +288,13 @@ class BoxSearch:
         known = KnownBounds.joined(self._pair, tables)
         wanted = self._problem.open_rows(known.rows, limit)
         wanted[:, 0] |= ~wanted.any(axis=1)
-        found = bound_boxes(self._pair, boxes, known, wanted, self._is_joint)
+        found = bound_boxes(self._pair, boxes, known, wanted, is_joint)
         self.num_boxes += number
         before = np.array([box.upper for box in taken])
         upper = np.minimum(self._problem.objective(found.upper), before)
         upper = np.where(self._problem.meets(boxes.low, boxes.high), upper, -np.inf)
-        self._watch_gain(found)
+        if is_joint:
+            self._watch_gain(found)
         rows = self._problem.deciding_rows(found.upper)
         slope = found.slope[found.places(rows)]
         corners = np.where(slope > 0, boxes.high, boxes.low)
@@ -339,20 +342,29 @@ class BoxSearch:
     def _push(self, box: _Open) -> None:
         heapq.heappush(self._heap, (-box.upper, box.node, box))
 
+    def _tries_again(self) -> bool:
+        """Return whether the next step uses the joint relaxation although it was given up.
+
+        The boxes with the largest bounds may all lie where it gains nothing, and others come later.
+        """
+        return not self._pair.is_single and self._num_steps % SETTINGS.steps_between_tries == 0
+
     def _watch_gain(self, found: BoxBounds) -> None:
-        """Give the joint relaxation up if it gains nothing."""
-        number = len(found.upper)
-        if not self._is_joint or number < SETTINGS.boxes_per_step:
+        """Give the joint relaxation up while it gains nothing where neurons are open."""
+        if len(found.upper) < SETTINGS.boxes_per_step:
             return
         if self.goal.limit is not None:  # many bounds of neurons profit, although few rows do
             return
         alone, joint = map(self._problem.objective, (found.alone, found.joint))
-        is_poor = bool(np.median(alone - SETTINGS.joint_gain * joint) < 0)
-        self._num_poor = self._num_poor + 1 if is_poor else 0
+        # Where no neuron is open, both bounds are equal, which says nothing about other boxes.
+        gains = (alone - SETTINGS.joint_gain * joint)[found.is_open]
+        if not len(gains):
+            return
+        self._num_poor = self._num_poor + 1 if np.median(gains) < 0 else 0
         self._is_joint = self._num_poor < SETTINGS.num_poor_steps
 
-    def _price(self, number: int) -> float:
-        kinds = 1 if self._pair.is_single else 4 if self._is_joint else 2
+    def _price(self, number: int, is_joint: bool) -> float:
+        kinds = 1 if self._pair.is_single else 4 if is_joint else 2
         num_rows = 2 * sum(self._pair.widths) + len(self._problem.rows)
         return price_of_boxes(number, kinds * num_rows * self._pair.num_products)
 

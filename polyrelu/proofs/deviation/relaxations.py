@@ -40,6 +40,11 @@ class Range:
         """Which neurons have one sign on the box."""
         return (self.low >= 0) | (self.high <= 0)
 
+    @property
+    def width(self) -> Floats:
+        """How far the ends are apart."""
+        return self.high - self.low
+
     def copy(self) -> Range:
         """Return a copy."""
         return Range(self.low.copy(), self.high.copy())

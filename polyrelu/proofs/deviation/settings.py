@@ -57,6 +57,8 @@ class DeviationSettings:
     num_poor_steps
         Number of steps without that gain, one after the other, after which the joint relaxation is
         given up.
+    steps_between_tries
+        Number of steps after which it is tried again.
     task_work
         Units of work of a task, and of a search in one process before it is divided into tasks.
     task_work_of_leaves
@@ -93,6 +95,7 @@ class DeviationSettings:
     max_stored: int = 50_000
     joint_gain: float = 1.02
     num_poor_steps: int = 10
+    steps_between_tries: int = 16
     task_work: float = 2_000
     task_work_of_leaves: float = 8_000
     num_ahead: int = 32

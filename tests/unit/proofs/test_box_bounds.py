@@ -14,8 +14,10 @@ from polyrelu import Network
 from polyrelu.proofs.deviation.arguments import bounded_coordinates, corners_of
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import KnownBounds, bound_boxes
+from polyrelu.proofs.deviation.box_search import Goal, search_boxes
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.proofs.deviation.relaxations import PairRelaxation, Range, Relaxation
+from polyrelu.support.parallel.wire import exact_texts, unpacked
 from polyrelu.symmetry.matching import align, match
 
 
@@ -82,3 +84,24 @@ def test_a_limit_is_not_rounded_to_short_floats() -> None:
     """A box stays open if a bound exceeds the limit, even by less than short floats can tell."""
     bounds = np.full((1, 4), 0.1, np.float32)
     assert _problem(0).open_rows(bounds, 0.1).all()
+
+
+def test_the_joint_relaxation_is_tried_again_after_it_was_given_up() -> None:
+    """It is given up where the boxes in question have no open neuron, and needed elsewhere."""
+    net = _random((3, 6, 6, 2), 0)
+    layers = [(layer.weight.to_floats(), layer.bias.to_floats()[:, 0]) for layer in net.layers]
+    layers[0][1][0] += 1e-6
+    copy = polyrelu.from_arrays(layers)
+    coordinates = bounded_coordinates(polyrelu.parse_domain("box:-1,1", 3))
+    rows, pair = deviation_rows(2), align(net, copy, match(net, copy))
+    clauses = tuple((i,) for i in range(len(rows)))
+    problem = Problem(net, copy, pair, rows, clauses, coordinates, *corners_of(coordinates))
+    task = {
+        "boxes": [[[-1.0] * 3, [1.0] * 3, np.inf]],
+        "joint": False,
+        "best": exact_texts([Fraction(0)]),
+        "goal": Goal(gap=Fraction(1, 10**6)).to_texts(),
+        "format": "float64",
+        "work": 1e9,
+    }
+    assert unpacked(search_boxes(problem, task))["joint"]
