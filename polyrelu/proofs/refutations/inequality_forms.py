@@ -99,6 +99,7 @@ class _IntegerLayer(NamedTuple):
 
     @classmethod
     def of(cls, layer: Layer) -> _IntegerLayer:
+        """Bring the weights and the biases of a layer over their common denominator."""
         weights = [(block.source, block.weight) for block in layer.blocks]
         common = denominator_of(layer)
         factors = [common // w.denominator for _, w in weights]
