@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9955  5.9 Teaching sets: theorem parallel-lines
-  9969      theorem parallel-lines
- 10075    Files
- 10215    The command line
+ 10158  5.9 Teaching sets: theorem parallel-lines
+ 10172      theorem parallel-lines
+ 10278    Files
+ 10418    The command line
 """
 
 from __future__ import annotations
@@ -8460,7 +8460,8 @@ class GridRows(NamedTuple):
 class GridLayer(NamedTuple):
     """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
-    `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was rounded.
+    `other_bias` is the one of g over the scales. `is_bias_exact`, `is_shift_exact` and
+    `is_other_bias_exact` say whether nothing of the bias, of delta and of it was rounded.
     """
 
     own: GridRows
@@ -8473,6 +8474,8 @@ class GridLayer(NamedTuple):
     is_hidden: bool
     is_bias_exact: bool
     is_shift_exact: bool
+    other_bias: list[int]
+    is_other_bias_exact: bool
 
 
 class Partners(NamedTuple):
@@ -8517,6 +8520,12 @@ def rounded_row(numbers: Sequence[int], denominator: int, grid: int) -> tuple[li
     return [x for x, _ in pairs], not any(rest for _, rest in pairs)
 
 
+def rounded_numbers(pairs: Sequence[tuple[int, int]], grid: int) -> tuple[list[int], bool]:
+    """Numbers, each over its own denominator, in the same way."""
+    made = [rounded_row([x], denominator, grid) for x, denominator in pairs]
+    return [row[0] for row, _ in made], all(exact for _, exact in made)
+
+
 def rounded_rows(rows: Sequence[tuple[Sequence[int], int]], grid: int, meter: Meter) -> GridRows:
     """Rows with their denominators on the grid."""
     bits = longest([*(row for row, _ in rows), [d for _, d in rows]]) + grid
@@ -8542,17 +8551,21 @@ def grid_layers(
         bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], is_hidden, is_exact, True)
-            found.append(made)
+            none = NO_ROWS, NO_ROWS, [], [], []
+            found.append(GridLayer(own, bias, *none, is_hidden, is_exact, True, [], True))
             continue
-        before, after = partners[number], partners[number + 1]
-        aligned, delta, shift = layer_differences(layer, g.layers[number], before, after, meter)
+        before, after, other = partners[number], partners[number + 1], g.layers[number]
+        aligned, delta, shift = layer_differences(layer, other, before, after, meter)
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
-        moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
-        is_shift_exact = all(exact for _, exact in moved)
-        parts = by_values, by_differences, [row[0] for row, _ in moved], *after, is_hidden
-        found.append(GridLayer(own, bias, *parts, is_exact, is_shift_exact))
+        biases = [
+            (c * scale.denominator, other.denominator * scale.numerator)
+            for c, scale in zip(other.bias, after.scales, strict=True)
+        ]
+        moved, is_shift_exact = rounded_numbers(shift, grid)
+        others, is_other_exact = rounded_numbers(biases, grid)
+        parts = by_values, by_differences, moved, *after, is_hidden, is_exact, is_shift_exact
+        found.append(GridLayer(own, bias, *parts, others, is_other_exact))
     return found
 
 
@@ -8739,8 +8752,22 @@ class JointForms:
             others = layer.by_differences
             d = self.preactivations(layer.by_values, layer.shift, layer.is_shift_exact, others)
             self.values, self.differences = z, d
+            self.see(number, layer, z, d)
             if layer.is_hidden:
                 self.activate(number, layer, z, d, cuts)
+
+    def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
+        """Look at the forms of the preactivations of a layer, and of their differences."""
+
+    def narrowed(self, which: int, number: int, index: int, ends: Interval) -> Interval:
+        """The interval of a neuron, whose forms are all that is known about it."""
+        return ends
+
+    def narrowed_pair(
+        self, number: int, index: int, z: Interval, d: Interval, y: Interval
+    ) -> Interval:
+        """The interval of a neuron of g, given the intervals of its partner and of the change."""
+        return y
 
     def charge(self, layer: GridLayer) -> None:
         """Pay for a layer, and hold its forms."""
@@ -8831,6 +8858,7 @@ class JointForms:
         ends = [(c - r - z.error, c + r + z.error) for c, r in zip(z.centers, radii, strict=True)]
         for i in range(len(ends)):
             ends[i] = self.cut(cuts, (0, number, i), ends[i], z.centers[i], z.packed[i], z.error)
+            ends[i] = self.narrowed(0, number, i, ends[i])
         largest, self.new = max(radii), []
         self.ends.append(ends)
         self.pair_ends.append([])
@@ -8864,6 +8892,7 @@ class JointForms:
             reach = radius(d.packed[m])
             most = max(most, reach)
             low, high = d.centers[m] - reach - d.error, d.centers[m] + reach + d.error
+            y = self.narrowed_pair(number, m, own, (low, high), y)
             low, high = max(low, y[0] - own[1]), min(high, y[1] - own[0])
             if low > high:
                 raise EmptyNode
@@ -9383,11 +9412,179 @@ def check_points(case: Case, domain: Domain) -> None:
             require(fits, "values of the outputs at the points as claimed", f"output {i}")
 
 
+# -- Backward bounds
+
+
+class FirstForms(NamedTuple):
+    """The preactivations of the first layer of f or of g: centers, coefficients, one error."""
+
+    centers: list[int]
+    coefficients: list[list[int]]
+    error: int
+
+
+class Backward(NamedTuple):
+    """An upper bound over 2^(2S): a constant, center and coefficients, and an error."""
+
+    constant: int
+    center: int
+    coefficients: list[int]
+    error: int
+
+    def bound(self, grid: int) -> int:
+        """The bound."""
+        return (self.constant << grid) + self.center + sum(map(abs, self.coefficients)) + self.error
+
+
+class BackwardForms(JointForms):
+    """The forms of a leaf `backward`: open neurons get further bounds, layer by layer.
+
+    `firsts` are the forms of the first layer of f and of g.
+    """
+
+    firsts: list[FirstForms]
+    layers: Sequence[GridLayer]
+
+    def run(self, layers: Sequence[GridLayer], cuts: SignCuts) -> None:
+        """Make the forms of all layers."""
+        self.layers, self.firsts = layers, []
+        super().run(layers, cuts)
+
+    def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
+        """Keep the forms of the first layer."""
+        if number > 1:
+            return
+        count, packing = self.packing.count, self.packing
+        size, bits = (count + 1) * (len(z.centers) + len(d.centers)), packing.slot
+        self.meter.pay(4 * size, bits)
+        self.meter.hold(cells_of(size, bits))
+        own = [packing.digits(x) for x in z.packed]
+        self.firsts.append(FirstForms(z.centers, own, z.error))
+        centers, others = list(d.centers), [packing.digits(x) for x in d.packed]
+        for m, place in enumerate(layer.partners):
+            if place >= 0:
+                centers[m] += z.centers[place]
+                others[m] = [x + y for x, y in zip(others[m], own[place], strict=True)]
+        self.firsts.append(FirstForms(centers, others, z.error + d.error))
+
+    def narrowed(self, which: int, number: int, index: int, ends: Interval) -> Interval:
+        """The interval of a neuron; an open one of a later layer is bounded backwards."""
+        if number == 1 or sign_of(ends):
+            return ends
+        found = list[int]()
+        for side in (1, -1):
+            weights = [0] * self.width(which, number)
+            weights[index] = side << self.grid
+            found.append(-(-self.descended(which, number, weights).bound(self.grid) >> self.grid))
+        low, high = max(ends[0], -found[1]), min(ends[1], found[0])
+        if low > high:
+            raise EmptyNode
+        return low, high
+
+    def narrowed_pair(
+        self, number: int, index: int, z: Interval, d: Interval, y: Interval
+    ) -> Interval:
+        """The interval of a neuron of g, which is the sum of its partner and the change."""
+        low, high = max(y[0], z[0] + d[0]), min(y[1], z[1] + d[1])
+        if low > high:
+            raise EmptyNode
+        return self.narrowed(1, number, index, (low, high))
+
+    def width(self, which: int, number: int) -> int:
+        """The number of neurons of a layer."""
+        layer = self.layers[number - 1]
+        return len(layer.partners) if which else len(layer.own.rows)
+
+    def descended(self, which: int, number: int, weights: list[int]) -> Backward:
+        """The bound of weights over 2^S of the preactivations of a layer of f or of g."""
+        constant = 0
+        for above in range(number, 1, -1):
+            layer = self.layers[above - 1]
+            rows, bias = (
+                (layer.by_differences, layer.other_bias) if which else (layer.own, layer.bias)
+            )
+            is_exact = layer.is_other_bias_exact if which else layer.is_bias_exact
+            is_exact = is_exact and not rows.rounded
+            used = [(w, i) for i, w in enumerate(weights) if w]
+            width = len(rows.rows[0])
+            bits = max(longest([weights]), constant.bit_length())
+            norm = max(rows.norm, max(map(abs, bias), default=0))
+            self.meter.pay(len(used) * (width + 2) + 2 * width, bits, norm.bit_length())
+            sums, total = [0] * width, 0
+            for w, i in used:
+                sums = [x + w * y for x, y in zip(sums, rows.rows[i], strict=True)]
+                total += w * bias[i]
+            slack = 0 if is_exact else -(-sum(w for w, _ in used if w > 0) >> self.grid)
+            constant += slack - (-total >> self.grid)
+            weights = [slack - (-x >> self.grid) for x in sums]
+            weights, more = self.below_relu(which, above - 1, weights)
+            constant += more
+        return self.on_first(self.firsts[which], weights, constant)
+
+    def below_relu(self, which: int, number: int, weights: Sequence[int]) -> tuple[list[int], int]:
+        """Weights of preactivations above weights of activations, and what the constant grows."""
+        known = self.pair_ends[number - 1] if which else []
+        intervals = [y for _, _, y in known] if which else self.ends[number - 1]
+        self.meter.pay(6 * len(weights), longest([weights]), longest(intervals))
+        found, total = list[int](), 0
+        for w, (low, high) in zip(weights, intervals, strict=True):
+            sign = sign_of((low, high))
+            if sign:
+                found.append(w if sign > 0 else 0)
+            elif w <= 0:
+                found.append(w if high > -low else 0)
+            else:
+                found.append(w * slope_of((low, high)) >> SLOPE)
+                total += max(-found[-1] * low, (w - found[-1]) * high)
+        return found, -(-total >> self.grid)
+
+    def on_first(self, first: FirstForms, weights: Sequence[int], constant: int) -> Backward:
+        """The bound of weights of preactivations of the first layer."""
+        used = [(w, i) for i, w in enumerate(weights) if w]
+        width = len(first.coefficients[0])
+        bits = max(longest([weights]), constant.bit_length())
+        other = max(longest([first.centers]), longest(first.coefficients), first.error.bit_length())
+        self.meter.pay((len(used) + 1) * (width + 4), bits, other)
+        sums, center = [0] * width, 0
+        for w, i in used:
+            sums = [x + w * y for x, y in zip(sums, first.coefficients[i], strict=True)]
+            center += w * first.centers[i]
+        return Backward(constant, center, sums, first.error * sum(abs(w) for w, _ in used))
+
+    def upper_bound(self, row: ClauseRow) -> Fraction:
+        """The backward bound of a row."""
+        grid, inputs, number = self.grid, self.inputs, len(self.layers)
+        count = len(self.firsts[0].coefficients[0])
+        constant = center = error = 0
+        sums = [0] * count
+        for which, listed in enumerate((row.f, row.g)):
+            if not listed:
+                continue
+            weights = [0] * self.width(which, number)
+            for i, w in listed:
+                weights[i] = w << grid
+            if self.layers[-1].is_hidden:
+                weights, constant_of_relu = self.below_relu(which, number, weights)
+                constant += constant_of_relu
+            found = self.descended(which, number, weights)
+            constant, center = constant + found.constant, center + found.center
+            error += found.error
+            sums = [x + y for x, y in zip(sums, found.coefficients, strict=True)]
+        for j, w in row.x:
+            center += w * inputs.centers[j] << grid
+            error += abs(w) * inputs.error << grid
+            for k, x in inputs.terms[j]:
+                sums[k] += w * x << grid
+        total = Backward(constant, center, sums, error).bound(grid)
+        return Fraction(total, 1 << 2 * grid) + row.constant
+
+
 # -- Leaves
 
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
 LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
 MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
+PLAIN = re.compile("open|backward")
 CUT_NODES = OneOf(
     (
         (),
@@ -9396,7 +9593,7 @@ CUT_NODES = OneOf(
         (re.compile("[fg]"), int, int),
         (MARKED, LISTED_MULTIPLES),
         (RELAXED, LISTED_SLOPES),
-        ("open",),
+        (PLAIN,),
     )
 )
 NumberedMultiples = list[tuple[int, Fraction]]
@@ -9516,13 +9713,14 @@ class Leaf:
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
         self.tree, self.meter, self.box = tree, tree.meter, tree.box
-        self.listed: dict[int, Any] = {c: entry for c, *entry in (record[1] if record else [])}
-        if record:
-            check_indices([c for c, *_ in record[1]], len(tree.clauses), "clauses")
+        listed = record[1] if len(record) > 1 else []
+        self.listed: dict[int, Any] = {c: entry for c, *entry in listed}
+        check_indices([c for c, *_ in listed], len(tree.clauses), "clauses")
         inputs = tree.inputs.forms(self.box)
         count, grid = len(self.box.ends), tree.grid
         self.meter.hold(cells_of(4, tree.slot * count))
-        self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
+        kind = BackwardForms if record == ["backward"] else JointForms
+        self.forms = kind(inputs, count, grid, tree.slot, self.meter)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row
@@ -9578,8 +9776,13 @@ class Leaf:
     def row_holds(self, row: ClauseRow) -> bool:
         """Whether a row holds without multiples; a row of several clauses is looked at once."""
         if id(row) not in self.known:
-            self.known[id(row)] = row.holds(self.value(row, []))
+            self.known[id(row)] = row.holds(self.value(row, [])) or self.holds_backward(row)
         return self.known[id(row)]
+
+    def holds_backward(self, row: ClauseRow) -> bool:
+        """Whether a row holds by its backward bound."""
+        forms = self.forms
+        return isinstance(forms, BackwardForms) and row.holds(forms.upper_bound(row))
 
     def read_multiples(self, entries: Any) -> NumberedMultiples:
         """NumberedMultiples by the numbers of inequalities and cuts."""

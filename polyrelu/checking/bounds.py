@@ -10,6 +10,7 @@ from typing import Any
 
 from polyrelu.checking.affine_maps import ExactMap
 from polyrelu.checking.arithmetic import Form, bits_of_form, check_indices
+from polyrelu.checking.backward import BackwardForms
 from polyrelu.checking.boxes import Ends, NodeBox, NodeInputs
 from polyrelu.checking.clauses import ClauseRow, Clauses, check_points, clauses_of
 from polyrelu.checking.forms import EmptyNode, JointForms
@@ -27,6 +28,7 @@ from polyrelu.checking.trees import bits_of
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
 LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
 MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
+PLAIN = re.compile("open|backward")
 CUT_NODES = OneOf(
     (
         (),
@@ -35,7 +37,7 @@ CUT_NODES = OneOf(
         (re.compile("[fg]"), int, int),
         (MARKED, LISTED_MULTIPLES),
         (RELAXED, LISTED_SLOPES),
-        ("open",),
+        (PLAIN,),
     )
 )
 NumberedMultiples = list[tuple[int, Fraction]]
@@ -155,13 +157,14 @@ class Leaf:
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
         self.tree, self.meter, self.box = tree, tree.meter, tree.box
-        self.listed: dict[int, Any] = {c: entry for c, *entry in (record[1] if record else [])}
-        if record:
-            check_indices([c for c, *_ in record[1]], len(tree.clauses), "clauses")
+        listed = record[1] if len(record) > 1 else []
+        self.listed: dict[int, Any] = {c: entry for c, *entry in listed}
+        check_indices([c for c, *_ in listed], len(tree.clauses), "clauses")
         inputs = tree.inputs.forms(self.box)
         count, grid = len(self.box.ends), tree.grid
         self.meter.hold(cells_of(4, tree.slot * count))
-        self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
+        kind = BackwardForms if record == ["backward"] else JointForms
+        self.forms = kind(inputs, count, grid, tree.slot, self.meter)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row
@@ -217,8 +220,13 @@ class Leaf:
     def row_holds(self, row: ClauseRow) -> bool:
         """Whether a row holds without multiples; a row of several clauses is looked at once."""
         if id(row) not in self.known:
-            self.known[id(row)] = row.holds(self.value(row, []))
+            self.known[id(row)] = row.holds(self.value(row, [])) or self.holds_backward(row)
         return self.known[id(row)]
+
+    def holds_backward(self, row: ClauseRow) -> bool:
+        """Whether a row holds by its backward bound."""
+        forms = self.forms
+        return isinstance(forms, BackwardForms) and row.holds(forms.upper_bound(row))
 
     def read_multiples(self, entries: Any) -> NumberedMultiples:
         """NumberedMultiples by the numbers of inequalities and cuts."""

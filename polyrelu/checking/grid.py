@@ -33,7 +33,8 @@ class GridRows(NamedTuple):
 class GridLayer(NamedTuple):
     """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
-    `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was rounded.
+    `other_bias` is the one of g over the scales. `is_bias_exact`, `is_shift_exact` and
+    `is_other_bias_exact` say whether nothing of the bias, of delta and of it was rounded.
     """
 
     own: GridRows
@@ -46,6 +47,8 @@ class GridLayer(NamedTuple):
     is_hidden: bool
     is_bias_exact: bool
     is_shift_exact: bool
+    other_bias: list[int]
+    is_other_bias_exact: bool
 
 
 class Partners(NamedTuple):
@@ -90,6 +93,12 @@ def rounded_row(numbers: Sequence[int], denominator: int, grid: int) -> tuple[li
     return [x for x, _ in pairs], not any(rest for _, rest in pairs)
 
 
+def rounded_numbers(pairs: Sequence[tuple[int, int]], grid: int) -> tuple[list[int], bool]:
+    """Numbers, each over its own denominator, in the same way."""
+    made = [rounded_row([x], denominator, grid) for x, denominator in pairs]
+    return [row[0] for row, _ in made], all(exact for _, exact in made)
+
+
 def rounded_rows(rows: Sequence[tuple[Sequence[int], int]], grid: int, meter: Meter) -> GridRows:
     """Rows with their denominators on the grid."""
     bits = longest([*(row for row, _ in rows), [d for _, d in rows]]) + grid
@@ -115,17 +124,21 @@ def grid_layers(
         bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], is_hidden, is_exact, True)
-            found.append(made)
+            none = NO_ROWS, NO_ROWS, [], [], []
+            found.append(GridLayer(own, bias, *none, is_hidden, is_exact, True, [], True))
             continue
-        before, after = partners[number], partners[number + 1]
-        aligned, delta, shift = layer_differences(layer, g.layers[number], before, after, meter)
+        before, after, other = partners[number], partners[number + 1], g.layers[number]
+        aligned, delta, shift = layer_differences(layer, other, before, after, meter)
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
-        moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
-        is_shift_exact = all(exact for _, exact in moved)
-        parts = by_values, by_differences, [row[0] for row, _ in moved], *after, is_hidden
-        found.append(GridLayer(own, bias, *parts, is_exact, is_shift_exact))
+        biases = [
+            (c * scale.denominator, other.denominator * scale.numerator)
+            for c, scale in zip(other.bias, after.scales, strict=True)
+        ]
+        moved, is_shift_exact = rounded_numbers(shift, grid)
+        others, is_other_exact = rounded_numbers(biases, grid)
+        parts = by_values, by_differences, moved, *after, is_hidden, is_exact, is_shift_exact
+        found.append(GridLayer(own, bias, *parts, others, is_other_exact))
     return found
 
 

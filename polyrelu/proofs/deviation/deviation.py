@@ -368,8 +368,8 @@ class _Question:
     def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return the first cuts of the search, with a bound for every leaf."""
         size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
-        price = price_of_forms(size, len(self.problem.lower))
-        price += price_of_generators(size, num_neurons)
+        price = 3 * price_of_forms(size, len(self.problem.lower))
+        price += 2 * price_of_generators(size, num_neurons)
         tree = self._new_tree(first_boxes(self.search.tree, price, budget))
         tree.close(Budget(), self.progress, may_cut=False)
         return tree
