@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10158  5.9 Teaching sets: theorem parallel-lines
- 10172      theorem parallel-lines
- 10278    Files
- 10418    The command line
+ 10240  5.9 Teaching sets: theorem parallel-lines
+ 10254      theorem parallel-lines
+ 10360    Files
+ 10500    The command line
 """
 
 from __future__ import annotations
@@ -8460,8 +8460,9 @@ class GridRows(NamedTuple):
 class GridLayer(NamedTuple):
     """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
-    `other_bias` is the one of g over the scales. `is_bias_exact`, `is_shift_exact` and
-    `is_other_bias_exact` say whether nothing of the bias, of delta and of it was rounded.
+    `other_bias` is the one of g over the scales. `is_bias_exact` and `is_shift_exact` say whether
+    nothing of the bias and of delta was rounded, `is_other_exact` whether nothing of V and of
+    `other_bias` was.
     """
 
     own: GridRows
@@ -8475,7 +8476,12 @@ class GridLayer(NamedTuple):
     is_bias_exact: bool
     is_shift_exact: bool
     other_bias: list[int]
-    is_other_bias_exact: bool
+    is_other_exact: bool
+
+    @property
+    def is_own_exact(self) -> bool:
+        """Whether no weight and no bias of f was rounded."""
+        return self.is_bias_exact and not self.own.rounded
 
 
 class Partners(NamedTuple):
@@ -8565,6 +8571,7 @@ def grid_layers(
         moved, is_shift_exact = rounded_numbers(shift, grid)
         others, is_other_exact = rounded_numbers(biases, grid)
         parts = by_values, by_differences, moved, *after, is_hidden, is_exact, is_shift_exact
+        is_other_exact = is_other_exact and not by_differences.rounded
         found.append(GridLayer(own, bias, *parts, others, is_other_exact))
     return found
 
@@ -9415,16 +9422,105 @@ def check_points(case: Case, domain: Domain) -> None:
 # -- Backward bounds
 
 
+class BackwardRows:
+    """The rows of all layers of f and of g, each with its bias, packed for sums of their multiples.
+
+    They are packed when they are needed; `held` are the cells of memory that they take then.
+    """
+
+    def __init__(self, layers: Sequence[GridLayer], meter: Meter) -> None:
+        self.layers, self.meter, self.held = layers, meter, 0
+        self.bits = self.slot = 0
+        self.packed = list[list[list[int]]]()
+        self.packings = list[list[Packing]]()
+
+    def width(self, which: int, number: int) -> int:
+        """The number of neurons of a layer of f or of g."""
+        layer = self.layers[number - 1]
+        return len(layer.partners if which else layer.own.rows)
+
+    def make_room(self, bits: int) -> None:
+        """Make the slots long enough for sums of multiples by numbers of these bits."""
+        if self.slot and bits + self.bits <= self.slot:
+            return
+        rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in (0, 1)]
+        parts = [part for network in rows for part in network if part]
+        self.bits = max(longest(part) + len(part).bit_length() for part in parts) + 2
+        self.slot = bits + self.bits + SPARE_BITS + 7 & ~7
+        size = sum(len(part) * len(part[0]) for part in parts)
+        self.meter.pay(4 * size, self.slot)
+        self.meter.hold(cells_of(size, self.slot) - self.held)
+        self.held = cells_of(size, self.slot)
+        self.packings = [[Packing(self.slot, len(x[0])) for x in part if x] for part in rows]
+        self.packed = [
+            [list(map(packing.pack, part)) for packing, part in zip(packings, network, strict=False)]
+            for packings, network in zip(self.packings, rows, strict=True)
+        ]
+
+    def below(
+        self, which: int, number: int, weights: Sequence[int], grid: int
+    ) -> tuple[list[int], int]:
+        """Weights of the activations below a layer, and what its biases add to the constant."""
+        bits, layer = longest([weights]), self.layers[number - 1]
+        self.make_room(bits)
+        packed, packing = self.packed[which][number - 1], self.packings[which][number - 1]
+        used = [(w, row) for w, row in zip(weights, packed, strict=True) if w]
+        self.meter.units(8_000)
+        self.meter.pay(len(used), self.slot * packing.count, bits)
+        self.meter.pay(4 * packing.count, self.slot)
+        total, slack = -sum([w * row for w, row in used]), 0
+        if not (layer.is_other_exact if which else layer.is_own_exact):
+            slack = -(-sum([w for w, _ in used if w > 0]) >> grid)
+        found = [slack - x for x in packing.digits(packing.floored(total, grid))]
+        return found[:-1], found[-1]
+
+
+def rows_and_biases(layer: GridLayer, which: int) -> list[list[int]]:
+    """The rows of a layer of f or of g, each with its bias."""
+    rows, bias = (layer.by_differences, layer.other_bias) if which else (layer.own, layer.bias)
+    return [[*row, b] for row, b in zip(rows.rows, bias, strict=True)]
+
+
 class FirstForms(NamedTuple):
-    """The preactivations of the first layer of f or of g: centers, coefficients, one error."""
+    """The preactivations of layer 1 of f or of g: centers, coefficients, one error, their bits."""
 
     centers: list[int]
     coefficients: list[list[int]]
     error: int
+    bits: int
+
+
+class OpenNeuron(NamedTuple):
+    """An open neuron: its index, its interval, the slope of its chord, the slope below it."""
+
+    index: int
+    low: int
+    high: int
+    slope: int
+    lower: int
+
+
+class ReluLayer(NamedTuple):
+    """A layer of ReLUs: 1 for neurons with the sign 1, the open ones, the bits of intervals."""
+
+    on: list[int]
+    open: list[OpenNeuron]
+    bits: int
+
+
+def relu_layer(intervals: Sequence[Interval]) -> ReluLayer:
+    """The layer of ReLUs with these intervals."""
+    found = [
+        OpenNeuron(i, *ends, slope_of(ends), int(ends[1] > -ends[0]))
+        for i, ends in enumerate(intervals)
+        if not sign_of(ends)
+    ]
+    on = [int(sign_of(ends) > 0) for ends in intervals]
+    return ReluLayer(on, found, longest([x.low, x.high] for x in found))
 
 
 class Backward(NamedTuple):
-    """An upper bound over 2^(2S): a constant, center and coefficients, and an error."""
+    """An upper bound over 2^(2S): a constant over 2^S, center and coefficients, and an error."""
 
     constant: int
     center: int
@@ -9439,33 +9535,44 @@ class Backward(NamedTuple):
 class BackwardForms(JointForms):
     """The forms of a leaf `backward`: open neurons get further bounds, layer by layer.
 
-    `firsts` are the forms of the first layer of f and of g.
+    `firsts` are the forms of layer 1 of f and of g, `relus` the layers of their ReLUs.
     """
 
-    firsts: list[FirstForms]
-    layers: Sequence[GridLayer]
-
-    def run(self, layers: Sequence[GridLayer], cuts: SignCuts) -> None:
-        """Make the forms of all layers."""
-        self.layers, self.firsts = layers, []
-        super().run(layers, cuts)
+    def __init__(
+        self, inputs: InputForms, count: int, grid: int, slot: int, rows: BackwardRows
+    ) -> None:
+        super().__init__(inputs, count, grid, slot, rows.meter)
+        self.rows, self.firsts = rows, list[FirstForms]()
+        self.relus: tuple[list[ReluLayer], list[ReluLayer]] = ([], [])
 
     def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
         """Keep the forms of the first layer."""
         if number > 1:
             return
-        count, packing = self.packing.count, self.packing
-        size, bits = (count + 1) * (len(z.centers) + len(d.centers)), packing.slot
-        self.meter.pay(4 * size, bits)
-        self.meter.hold(cells_of(size, bits))
-        own = [packing.digits(x) for x in z.packed]
-        self.firsts.append(FirstForms(z.centers, own, z.error))
-        centers, others = list(d.centers), [packing.digits(x) for x in d.packed]
+        packing, slot = self.packing, self.packing.slot
+        size = (packing.count + 1) * (len(z.centers) + len(d.centers))
+        self.meter.pay(4 * size, slot)
+        self.meter.hold(cells_of(size, slot))
+        own, centers = [packing.digits(x) for x in z.packed], list(d.centers)
+        others = [packing.digits(x) for x in d.packed]
         for m, place in enumerate(layer.partners):
             if place >= 0:
                 centers[m] += z.centers[place]
                 others[m] = [x + y for x, y in zip(others[m], own[place], strict=True)]
-        self.firsts.append(FirstForms(centers, others, z.error + d.error))
+        for listed, rows, error in (
+            (z.centers, own, z.error),
+            (centers, others, z.error + d.error),
+        ):
+            bits = max(longest([listed]), longest(rows), error.bit_length())
+            self.firsts.append(FirstForms(listed, rows, error, bits))
+
+    def activate(
+        self, number: int, layer: GridLayer, z: FormList, d: FormList, cuts: SignCuts
+    ) -> None:
+        """The activations of a hidden layer, and their differences."""
+        super().activate(number, layer, z, d, cuts)
+        self.relus[0].append(relu_layer(self.ends[-1]))
+        self.relus[1].append(relu_layer([y for _, _, y in self.pair_ends[-1]]))
 
     def narrowed(self, which: int, number: int, index: int, ends: Interval) -> Interval:
         """The interval of a neuron; an open one of a later layer is bounded backwards."""
@@ -9473,7 +9580,7 @@ class BackwardForms(JointForms):
             return ends
         found = list[int]()
         for side in (1, -1):
-            weights = [0] * self.width(which, number)
+            weights = [0] * self.rows.width(which, number)
             weights[index] = side << self.grid
             found.append(-(-self.descended(which, number, weights).bound(self.grid) >> self.grid))
         low, high = max(ends[0], -found[1]), min(ends[1], found[0])
@@ -9490,82 +9597,56 @@ class BackwardForms(JointForms):
             raise EmptyNode
         return self.narrowed(1, number, index, (low, high))
 
-    def width(self, which: int, number: int) -> int:
-        """The number of neurons of a layer."""
-        layer = self.layers[number - 1]
-        return len(layer.partners) if which else len(layer.own.rows)
-
     def descended(self, which: int, number: int, weights: list[int]) -> Backward:
         """The bound of weights over 2^S of the preactivations of a layer of f or of g."""
         constant = 0
         for above in range(number, 1, -1):
-            layer = self.layers[above - 1]
-            rows, bias = (
-                (layer.by_differences, layer.other_bias) if which else (layer.own, layer.bias)
-            )
-            is_exact = layer.is_other_bias_exact if which else layer.is_bias_exact
-            is_exact = is_exact and not rows.rounded
-            used = [(w, i) for i, w in enumerate(weights) if w]
-            width = len(rows.rows[0])
-            bits = max(longest([weights]), constant.bit_length())
-            norm = max(rows.norm, max(map(abs, bias), default=0))
-            self.meter.pay(len(used) * (width + 2) + 2 * width, bits, norm.bit_length())
-            sums, total = [0] * width, 0
-            for w, i in used:
-                sums = [x + w * y for x, y in zip(sums, rows.rows[i], strict=True)]
-                total += w * bias[i]
-            slack = 0 if is_exact else -(-sum(w for w, _ in used if w > 0) >> self.grid)
-            constant += slack - (-total >> self.grid)
-            weights = [slack - (-x >> self.grid) for x in sums]
+            weights, added = self.rows.below(which, above, weights, self.grid)
             weights, more = self.below_relu(which, above - 1, weights)
-            constant += more
-        return self.on_first(self.firsts[which], weights, constant)
-
-    def below_relu(self, which: int, number: int, weights: Sequence[int]) -> tuple[list[int], int]:
-        """Weights of preactivations above weights of activations, and what the constant grows."""
-        known = self.pair_ends[number - 1] if which else []
-        intervals = [y for _, _, y in known] if which else self.ends[number - 1]
-        self.meter.pay(6 * len(weights), longest([weights]), longest(intervals))
-        found, total = list[int](), 0
-        for w, (low, high) in zip(weights, intervals, strict=True):
-            sign = sign_of((low, high))
-            if sign:
-                found.append(w if sign > 0 else 0)
-            elif w <= 0:
-                found.append(w if high > -low else 0)
-            else:
-                found.append(w * slope_of((low, high)) >> SLOPE)
-                total += max(-found[-1] * low, (w - found[-1]) * high)
-        return found, -(-total >> self.grid)
-
-    def on_first(self, first: FirstForms, weights: Sequence[int], constant: int) -> Backward:
-        """The bound of weights of preactivations of the first layer."""
+            constant += added + more
+        first = self.firsts[which]
         used = [(w, i) for i, w in enumerate(weights) if w]
         width = len(first.coefficients[0])
-        bits = max(longest([weights]), constant.bit_length())
-        other = max(longest([first.centers]), longest(first.coefficients), first.error.bit_length())
-        self.meter.pay((len(used) + 1) * (width + 4), bits, other)
+        self.meter.units(8_000)
+        self.meter.pay((len(used) + 1) * (width + 4), longest([weights]), first.bits)
         sums, center = [0] * width, 0
         for w, i in used:
             sums = [x + w * y for x, y in zip(sums, first.coefficients[i], strict=True)]
             center += w * first.centers[i]
         return Backward(constant, center, sums, first.error * sum(abs(w) for w, _ in used))
 
+    def below_relu(self, which: int, number: int, weights: Sequence[int]) -> tuple[list[int], int]:
+        """Weights of preactivations above weights of activations, and what the constant grows."""
+        layer, total = self.relus[which][number - 1], 0
+        self.meter.units(6_000)
+        self.meter.pay(len(weights) + 8 * len(layer.open), longest([weights]), layer.bits)
+        found = [w if on else 0 for w, on in zip(weights, layer.on, strict=True)]
+        for i, low, high, slope, lower in layer.open:
+            w = weights[i]
+            if w <= 0:
+                found[i] = w * lower
+                continue
+            found[i] = w * slope >> SLOPE
+            total += max(-found[i] * low, (w - found[i]) * high)
+        return found, -(-total >> self.grid)
+
     def upper_bound(self, row: ClauseRow) -> Fraction:
         """The backward bound of a row."""
-        grid, inputs, number = self.grid, self.inputs, len(self.layers)
-        count = len(self.firsts[0].coefficients[0])
+        grid, inputs, number = self.grid, self.inputs, len(self.rows.layers)
+        size = len(row.f) + len(row.g) + sum(1 + len(inputs.terms[j]) for j, _ in row.x)
+        bits = longest([w for _, w in part] for part in (row.f, row.g, row.x))
+        self.meter.pay(4 * size + 30, 2 * grid, bits)
         constant = center = error = 0
-        sums = [0] * count
+        sums = [0] * len(self.firsts[0].coefficients[0])
         for which, listed in enumerate((row.f, row.g)):
             if not listed:
                 continue
-            weights = [0] * self.width(which, number)
+            weights = [0] * self.rows.width(which, number)
             for i, w in listed:
                 weights[i] = w << grid
-            if self.layers[-1].is_hidden:
-                weights, constant_of_relu = self.below_relu(which, number, weights)
-                constant += constant_of_relu
+            if len(self.relus[which]) == number:
+                weights, more = self.below_relu(which, number, weights)
+                constant += more
             found = self.descended(which, number, weights)
             constant, center = constant + found.constant, center + found.center
             error += found.error
@@ -9618,7 +9699,7 @@ class BoundsTree:
         self.networks = [case.network, case.other] if "other" in case.claim else [case.network]
         self.excluded = self.read_excluded(case.claim.get("except", []))
         self.slot, self.num_open = 2 * self.grid + 31 & ~7, 0
-        self.num_rows = sum(map(len, clauses))
+        self.num_rows, self.rows = sum(map(len, clauses)), BackwardRows(layers, self.meter)
 
     def read_excluded(self, boxes: Any) -> list[list[Ends]]:
         """The boxes of the claim about which nothing is said."""
@@ -9702,10 +9783,10 @@ class BoundsTree:
             require(fits, "an open node that is the next box of `except`", "another one")
             self.num_open += 1
             return
-        before = self.meter.cells
+        before = self.meter.cells - self.rows.held
         with contextlib.suppress(EmptyNode):
             self.leaf(self, record).check(shown)
-        self.meter.release(self.meter.cells - before)
+        self.meter.release(self.meter.cells - self.rows.held - before)
 
 
 class Leaf:
@@ -9719,8 +9800,9 @@ class Leaf:
         inputs = tree.inputs.forms(self.box)
         count, grid = len(self.box.ends), tree.grid
         self.meter.hold(cells_of(4, tree.slot * count))
-        kind = BackwardForms if record == ["backward"] else JointForms
-        self.forms = kind(inputs, count, grid, tree.slot, self.meter)
+        self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
+        if record == ["backward"]:
+            self.forms = BackwardForms(inputs, count, grid, tree.slot, tree.rows)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row

@@ -10,7 +10,7 @@ from typing import Any
 
 from polyrelu.checking.affine_maps import ExactMap
 from polyrelu.checking.arithmetic import Form, bits_of_form, check_indices
-from polyrelu.checking.backward import BackwardForms
+from polyrelu.checking.backward import BackwardForms, BackwardRows
 from polyrelu.checking.boxes import Ends, NodeBox, NodeInputs
 from polyrelu.checking.clauses import ClauseRow, Clauses, check_points, clauses_of
 from polyrelu.checking.forms import EmptyNode, JointForms
@@ -62,7 +62,7 @@ class BoundsTree:
         self.networks = [case.network, case.other] if "other" in case.claim else [case.network]
         self.excluded = self.read_excluded(case.claim.get("except", []))
         self.slot, self.num_open = 2 * self.grid + 31 & ~7, 0
-        self.num_rows = sum(map(len, clauses))
+        self.num_rows, self.rows = sum(map(len, clauses)), BackwardRows(layers, self.meter)
 
     def read_excluded(self, boxes: Any) -> list[list[Ends]]:
         """The boxes of the claim about which nothing is said."""
@@ -146,10 +146,10 @@ class BoundsTree:
             require(fits, "an open node that is the next box of `except`", "another one")
             self.num_open += 1
             return
-        before = self.meter.cells
+        before = self.meter.cells - self.rows.held
         with contextlib.suppress(EmptyNode):
             self.leaf(self, record).check(shown)
-        self.meter.release(self.meter.cells - before)
+        self.meter.release(self.meter.cells - self.rows.held - before)
 
 
 class Leaf:
@@ -163,8 +163,9 @@ class Leaf:
         inputs = tree.inputs.forms(self.box)
         count, grid = len(self.box.ends), tree.grid
         self.meter.hold(cells_of(4, tree.slot * count))
-        kind = BackwardForms if record == ["backward"] else JointForms
-        self.forms = kind(inputs, count, grid, tree.slot, self.meter)
+        self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
+        if record == ["backward"]:
+            self.forms = BackwardForms(inputs, count, grid, tree.slot, tree.rows)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row

@@ -33,8 +33,9 @@ class GridRows(NamedTuple):
 class GridLayer(NamedTuple):
     """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
-    `other_bias` is the one of g over the scales. `is_bias_exact`, `is_shift_exact` and
-    `is_other_bias_exact` say whether nothing of the bias, of delta and of it was rounded.
+    `other_bias` is the one of g over the scales. `is_bias_exact` and `is_shift_exact` say whether
+    nothing of the bias and of delta was rounded, `is_other_exact` whether nothing of V and of
+    `other_bias` was.
     """
 
     own: GridRows
@@ -48,7 +49,12 @@ class GridLayer(NamedTuple):
     is_bias_exact: bool
     is_shift_exact: bool
     other_bias: list[int]
-    is_other_bias_exact: bool
+    is_other_exact: bool
+
+    @property
+    def is_own_exact(self) -> bool:
+        """Whether no weight and no bias of f was rounded."""
+        return self.is_bias_exact and not self.own.rounded
 
 
 class Partners(NamedTuple):
@@ -138,6 +144,7 @@ def grid_layers(
         moved, is_shift_exact = rounded_numbers(shift, grid)
         others, is_other_exact = rounded_numbers(biases, grid)
         parts = by_values, by_differences, moved, *after, is_hidden, is_exact, is_shift_exact
+        is_other_exact = is_other_exact and not by_differences.rounded
         found.append(GridLayer(own, bias, *parts, others, is_other_exact))
     return found
 

@@ -671,6 +671,26 @@ def thin_leaves(size: int) -> bytes:
     return bounds_of(stack(*[1] * 20), "[0]\n[]", size)
 
 
+def backward_leaves(size: int) -> bytes:
+    """Leaves with open neurons of a wide network that are bounded backwards."""
+    return bounds_of(stack(5, size, size, size, 2), '[0]\n["backward"]', 4_000)
+
+
+def thin_backward_leaves(size: int) -> bytes:
+    """Very many leaves on which every layer of a deep network of one neuron is followed back."""
+    return bounds_of(stack(*[1] * 20), '[0]\n["backward"]', size)
+
+
+def deep_backward_leaf(size: int) -> bytes:
+    """A leaf of a network with very many layers of one neuron, of which each is followed back."""
+    return bounds_of(stack(*[1] * size), '["backward"]')
+
+
+def fine_backward_leaf(size: int) -> bytes:
+    """Backward bounds on the finest grid."""
+    return bounds_of(stack(20, size, size, 2), '["backward"]', grid=4_096)
+
+
 def fine_grid(size: int) -> bytes:
     """A leaf on the finest grid."""
     return bounds_of(stack(20, size, size, 2), "[0]\n[]", 4_000, grid=4_096)
@@ -860,6 +880,10 @@ BOMBS = {
     "equal rows": Bomb(equal_rows, 300, 20),
     "leaves": Bomb(leaves, 300, 20),
     "thin leaves": Bomb(thin_leaves, 4_000, 200),
+    "backward leaves": Bomb(backward_leaves, 300, 20),
+    "thin backward leaves": Bomb(thin_backward_leaves, 4_000, 200),
+    "deep backward leaf": Bomb(deep_backward_leaf, 4_000, 40),
+    "fine backward leaf": Bomb(fine_backward_leaf, 200, 8),
     "fine grid": Bomb(fine_grid, 200, 8),
     "long centers": Bomb(long_centers, 200, 10),
     "long layers": Bomb(long_layers, 60, 4),

@@ -243,7 +243,7 @@ class _Question:
         return 0 < longest < Fraction(2) ** SETTINGS.least_exponent
 
     def _price(self) -> float:
-        return price_of_forms(self.problem.size, len(self.problem.lower))
+        return 3 * price_of_forms(self.problem.size, len(self.problem.lower))
 
     def _search(self, best: BestPoint, budget: Budget) -> None:
         """Cut boxes for one end, and keep the largest tree."""
