@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10240  5.9 Teaching sets: theorem parallel-lines
- 10254      theorem parallel-lines
- 10360    Files
- 10500    The command line
+ 10245  5.9 Teaching sets: theorem parallel-lines
+ 10259      theorem parallel-lines
+ 10365    Files
+ 10505    The command line
 """
 
 from __future__ import annotations
@@ -8557,8 +8557,8 @@ def grid_layers(
         bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            none = NO_ROWS, NO_ROWS, [], [], []
-            found.append(GridLayer(own, bias, *none, is_hidden, is_exact, True, [], True))
+            kept = is_hidden, is_exact, True, list[int](), True
+            found.append(GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], *kept))
             continue
         before, after, other = partners[number], partners[number + 1], g.layers[number]
         aligned, delta, shift = layer_differences(layer, other, before, after, meter)
@@ -9446,6 +9446,8 @@ class BackwardRows:
         rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in (0, 1)]
         parts = [part for network in rows for part in network if part]
         self.bits = max(longest(part) + len(part).bit_length() for part in parts) + 2
+        message = f"beyond the limits: numbers of more than {GROWN_BITS} bits"
+        well_formed(bits + self.bits <= GROWN_BITS, message)
         self.slot = bits + self.bits + SPARE_BITS + 7 & ~7
         size = sum(len(part) * len(part[0]) for part in parts)
         self.meter.pay(4 * size, self.slot)
@@ -9453,7 +9455,10 @@ class BackwardRows:
         self.held = cells_of(size, self.slot)
         self.packings = [[Packing(self.slot, len(x[0])) for x in part if x] for part in rows]
         self.packed = [
-            [list(map(packing.pack, part)) for packing, part in zip(packings, network, strict=False)]
+            [
+                list(map(packing.pack, part))
+                for packing, part in zip(packings, network, strict=False)
+            ]
             for packings, network in zip(self.packings, rows, strict=True)
         ]
 
@@ -9493,7 +9498,7 @@ class FirstForms(NamedTuple):
 class OpenNeuron(NamedTuple):
     """An open neuron: its index, its interval, the slope of its chord, the slope below it."""
 
-    index: int
+    place: int
     low: int
     high: int
     slope: int

@@ -38,7 +38,8 @@ class BoundsNode(TreeRecord):
     ----------
     kind
         `cut` and `sign` for nodes that two others follow; `leaf`, `bounded`, `exact`, `relaxed`,
-        `backward` and `open` for leaves; `shown` before the record of a node, for clauses that hold on all of it.
+        `backward` and `open` for leaves; `shown` before the record of a node, for clauses that hold
+        on all of it.
     coordinate
         Of a cut, the coordinate.
     place

@@ -1,4 +1,4 @@
-"""Forms on a node with intervals that are narrowed backwards, from the layers above to the first."""
+"""Forms on a node, with intervals that are narrowed backwards, from later layers to the first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from polyrelu.checking.forms import (
     slope_of,
 )
 from polyrelu.checking.grid import GridLayer
-from polyrelu.checking.meter import Meter, cells_of, longest
+from polyrelu.checking.meter import GROWN_BITS, Meter, cells_of, longest, well_formed
 from polyrelu.checking.packing import Packing
 
 # -- Backward bounds
@@ -50,6 +50,8 @@ class BackwardRows:
         rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in (0, 1)]
         parts = [part for network in rows for part in network if part]
         self.bits = max(longest(part) + len(part).bit_length() for part in parts) + 2
+        message = f"beyond the limits: numbers of more than {GROWN_BITS} bits"
+        well_formed(bits + self.bits <= GROWN_BITS, message)
         self.slot = bits + self.bits + SPARE_BITS + 7 & ~7
         size = sum(len(part) * len(part[0]) for part in parts)
         self.meter.pay(4 * size, self.slot)
@@ -57,7 +59,10 @@ class BackwardRows:
         self.held = cells_of(size, self.slot)
         self.packings = [[Packing(self.slot, len(x[0])) for x in part if x] for part in rows]
         self.packed = [
-            [list(map(packing.pack, part)) for packing, part in zip(packings, network, strict=False)]
+            [
+                list(map(packing.pack, part))
+                for packing, part in zip(packings, network, strict=False)
+            ]
             for packings, network in zip(self.packings, rows, strict=True)
         ]
 
@@ -97,7 +102,7 @@ class FirstForms(NamedTuple):
 class OpenNeuron(NamedTuple):
     """An open neuron: its index, its interval, the slope of its chord, the slope below it."""
 
-    index: int
+    place: int
     low: int
     high: int
     slope: int

@@ -130,8 +130,8 @@ def grid_layers(
         bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            none = NO_ROWS, NO_ROWS, [], [], []
-            found.append(GridLayer(own, bias, *none, is_hidden, is_exact, True, [], True))
+            kept = is_hidden, is_exact, True, list[int](), True
+            found.append(GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], *kept))
             continue
         before, after, other = partners[number], partners[number + 1], g.layers[number]
         aligned, delta, shift = layer_differences(layer, other, before, after, meter)

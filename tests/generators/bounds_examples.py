@@ -73,7 +73,7 @@ def steeper_twice(at_most: Fraction, *nodes: BoundsNode) -> Document:
     """RAMP_TWICE and the same times 7/6 with other scales differ by at most 1/6, at 1."""
     other = from_arrays([([[2], [1]], [0, 5]), ([["1/3", 0]], [0]), ([["7/4"]], [0])])
     claim = DeviationClaim(RAMP_TWICE, other, SEGMENT, (0,), F(1, 6), at_most)
-    matching = [[(0, F(2)), None], [(0, F(1, 2))]]
+    matching: list[list[tuple[int, Fraction] | None]] = [[(0, F(2)), None], [(0, F(1, 2))]]
     return document(claim, [[1]], nodes, matching=matching)
 
 

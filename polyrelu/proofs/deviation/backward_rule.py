@@ -93,14 +93,16 @@ class _Relu(NamedTuple):
         steep = np.array([high > -low for low, high in chosen], dtype=bool)[:, None]
         return cls(signs > 0, is_open, steep, *columns)
 
-    def below(self, weights: Table, grid: int) -> tuple[Table, Table | int]:
+    def below(self, weights: Table, grid: int) -> tuple[Table, Table]:
         """Return weights of preactivations and constants above weights of activations."""
         found = np.where(self.is_on[:, None], weights, np.zeros_like(weights))
         if not len(self.is_open):
-            return found, 0
+            return found, np.zeros(weights.shape[1], dtype=object)
         own = weights[self.is_open].astype(object)
         is_positive = own > 0
-        slope = np.where(is_positive, own * self.slopes >> SLOPE_BITS, np.where(self.is_steep, own, 0))
+        slope = np.where(
+            is_positive, own * self.slopes >> SLOPE_BITS, np.where(self.is_steep, own, 0)
+        )
         found[self.is_open] = slope
         gaps = np.maximum(-slope * self.low, (own - slope) * self.high)
         total = np.where(is_positive, gaps, 0).sum(axis=0)
@@ -147,7 +149,9 @@ class BackwardRun(GridRun):
         if number == 1 or not is_open or self.is_empty:
             return ends
         count = len(is_open)
-        weights = np.zeros((len(ends), 2 * count), dtype=np.int64 if self.grid < LONGEST else object)
+        weights = np.zeros(
+            (len(ends), 2 * count), dtype=np.int64 if self.grid < LONGEST else object
+        )
         weights[is_open, range(count)] = 1 << self.grid
         weights[is_open, range(count, 2 * count)] = -1 << self.grid
         constant, table = self._descended(number, which, weights)
@@ -185,18 +189,22 @@ class BackwardRun(GridRun):
             constant = constant + more
         return constant, weights
 
-    def _bounds(self, constant: Table, parts: Sequence[tuple[int, Table]], more: Table | int = 0) -> Table:
+    def _bounds(
+        self, constant: Table, parts: Sequence[tuple[int, Table]], inputs: Table | None = None
+    ) -> Table:
         """Return bounds over 2^(2S) of weights of the first layers, and of inputs."""
-        total, error = more, np.zeros(len(constant), dtype=object)
+        error = np.zeros(len(constant), dtype=object)
+        size = self.start.z.table.shape[1]
+        total = np.zeros((len(constant), size), dtype=object) if inputs is None else inputs
         for which, weights in parts:
             forms = self._firsts[which]
             used = weights.any(axis=1)
             own = weights[used].astype(object)
             total = total + own.T.dot(forms.table[used].astype(object))
             error = error + np.abs(own).sum(axis=0) * forms.error
-        total = np.asarray(total)
-        radius = np.abs(total[:, 1:]).sum(axis=1) if total.shape[1] > 1 else 0
-        return (constant << self.grid) + total[:, 0] + radius + error
+        radius = np.abs(total[:, 1:]).sum(axis=1)
+        found: Table = (constant << self.grid) + total[:, 0] + radius + error
+        return found
 
     @cached_property
     def _firsts(self) -> list[GridForms]:

@@ -188,9 +188,7 @@ def check_intervals(both: Both, leaf: RoundedLeaf, x: list[Fraction]) -> None:
         layers = network.preactivations([x])[: network.num_hidden_layers]
         for number, column in enumerate(layers, 1):
             for i, value in enumerate(column.entries()):
-                low, high = (
-                    leaf.pair_ends[number - 1][i].y if which else leaf.ends[number - 1][i]
-                )
+                low, high = leaf.pair_ends[number - 1][i].y if which else leaf.ends[number - 1][i]
                 place = unit * value / both.rule.scale((which, number, i))
                 assert low <= place <= high
 
