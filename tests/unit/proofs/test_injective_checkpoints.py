@@ -18,6 +18,7 @@ from polyrelu.proofs.injectivity import node_search, settings
 from polyrelu.proofs.injectivity.layer_system import LayerSystem
 from polyrelu.proofs.injectivity.node_search import NodeSearch, NodeSearchSettings, PointFound
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import Checkpoint, Execution, Processes
 from polyrelu.support.parallel.wire import packed
 from tests.generators.workers import Backwards, Counted, Wrong
@@ -76,19 +77,19 @@ def told(outcome: Any) -> Any:
 
 @pytest.mark.usefixtures("short_parts")
 def test_a_tree_goes_on_from_every_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    network = gaussian(28, 4, 1)
+    network = gaussian(44, 6, 1)
     expected = polyrelu.injective(network)
     assert isinstance(expected, Injective)
     kept, ends = tmp_path / "work.db", 0
     while True:
         with monkeypatch.context() as patch:
-            stopped_after(patch, 2)
+            stopped_after(patch, 3)
             try:
                 found = polyrelu.injective(network, checkpoint=kept)
                 break
             except Stopped:
                 ends += 1
-    assert ends >= 2
+    assert ends > 3
     assert told(found) == told(expected)
 
 
@@ -107,10 +108,10 @@ def test_the_length_of_parts_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.77])
 def test_a_larger_budget_goes_on(tmp_path: Path, share: float) -> None:
     """The answer of a budget is the same whether parts are kept, and were kept before, or not."""
-    network, kept = gaussian(28, 4, 1), tmp_path / "work.db"
-    whole = 0.3
-    assert polyrelu.injective(network, budget=whole).status == "undecided"
-    for budget in (share * whole, whole, share * whole):
+    network, kept, limits = gaussian(44, 6, 1), tmp_path / "work.db", Budget()
+    assert polyrelu.injective(network, budget=limits).status == "proved"
+    for part in (share, 0.9, share):
+        budget = part * limits.spent
         expected = polyrelu.injective(network, budget=budget)
         found = polyrelu.injective(network, budget=budget, checkpoint=kept)
         assert isinstance(found, Undecided)
