@@ -87,16 +87,13 @@ def report_given_up(options: argparse.Namespace, limit: str | None) -> int:
 
 def report_not_covered(options: argparse.Namespace, problem: str) -> int:
     """Say that a question is not answered for networks of this kind, and what takes them."""
-    from polyrelu.cli.next_steps import with_commands
+    from polyrelu.cli.next_steps import steps_after_skipping
     from polyrelu.cli.options import named_operations
     from polyrelu.outcomes import Undecided
-    from polyrelu.proofs.next_steps import after_skipping
 
     outcome = Undecided(named_operations(options, problem))
-    skipping = getattr(options, "skipping", None)
-    if skipping is not None:
-        outcome = replace(outcome, next=after_skipping(skipping.network))
-        outcome = with_commands(outcome, options, [options.skipping_file])
+    if hasattr(options, "skipping"):
+        outcome = replace(outcome, next=steps_after_skipping(options))
     if options.json:
         steps = list(map(str, outcome.next))
         print(json.dumps(undecided_object(options.command, outcome.reason, steps)))
