@@ -23,6 +23,7 @@ __all__ = [
     "report_not_covered",
     "undecided_object",
     "why_ended",
+    "with_more",
 ]
 
 _NO_MEMORY = "the memory ran out; nothing was written"
@@ -113,13 +114,16 @@ def _steps(given: Sequence[str], limit: str) -> list[str]:
     """Return the same command with more of the limit, if it is one."""
     for begin, (option, least) in _LIMITS.items():
         if limit.startswith(begin):
-            words = ["polyrelu", *_with_more(given, option, least)]
+            words = ["polyrelu", *with_more(given, option, least)]
             return [f"allow more: {shlex.join(words)}"]
     return []
 
 
-def _with_more(given: Sequence[str], option: str, least: int) -> list[str]:
-    """Return a command line with a larger value of an option, which may be abbreviated."""
+def with_more(given: Sequence[str], option: str, least: int) -> list[str]:
+    """Return a command line with a larger value of an option, which may be abbreviated.
+
+    The value is `least`, or ten times the one that was given.
+    """
     words = list(given)
     for place, word in enumerate(words):
         name, equals, value = word.partition("=")
@@ -127,4 +131,4 @@ def _with_more(given: Sequence[str], option: str, least: int) -> list[str]:
             old = value if equals else words[place + 1]
             more = f"{max(_FACTOR * float(old), least):g}"
             return [*words[:place], option, more, *words[place + 1 + (not equals) :]]
-    return words
+    return [*words, option, str(least)]
