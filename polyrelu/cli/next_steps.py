@@ -36,7 +36,14 @@ _UNBOUNDED = ("R^n", "orthant")
 #: Options that go on in steps with another command, by that command.
 _SHARED = {"equivalent": ("domain",)}
 #: Values of options that need not be written.
-_IMPLIED = {"domain": "R^n", "seed": 0, "margin": "0", "choose": "largest", "jobs": 1}
+_IMPLIED = {
+    "domain": "R^n",
+    "gap": "1/100",
+    "seed": 0,
+    "margin": "0",
+    "choose": "largest",
+    "jobs": 1,
+}
 #: Options about the reading of networks, which every command has, with the values implied.
 _READING = {
     "rounding": "",
