@@ -33,16 +33,17 @@ class GridRows(NamedTuple):
 class GridLayer(NamedTuple):
     """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
-    `other_bias` is the one of g over the scales. `is_bias_exact` and `is_shift_exact` say whether
-    nothing of the bias and of delta was rounded, `is_other_exact` whether nothing of V and of
-    `other_bias` was.
+    `own` and `bias` are W and b. The differences are Delta a + V d + delta, with Delta in
+    `by_values`, V in `by_differences` and delta in `shift`; `other_bias` is the bias of g over the
+    scales. `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was
+    rounded, `is_other_exact` whether nothing of V and of `other_bias` was.
     """
 
     own: GridRows
     bias: list[int]
-    by_values: GridRows  # Delta
-    by_differences: GridRows  # V
-    shift: list[int]  # delta
+    by_values: GridRows
+    by_differences: GridRows
+    shift: list[int]
     partners: list[int]
     scales: list[Fraction]
     is_hidden: bool
@@ -143,9 +144,22 @@ def grid_layers(
         ]
         moved, is_shift_exact = rounded_numbers(shift, grid)
         others, is_other_exact = rounded_numbers(biases, grid)
-        parts = by_values, by_differences, moved, *after, is_hidden, is_exact, is_shift_exact
-        is_other_exact = is_other_exact and not by_differences.rounded
-        found.append(GridLayer(own, bias, *parts, others, is_other_exact))
+        found.append(
+            GridLayer(
+                own,
+                bias,
+                by_values,
+                by_differences,
+                moved,
+                after.places,
+                after.scales,
+                is_hidden,
+                is_exact,
+                is_shift_exact,
+                others,
+                is_other_exact and not by_differences.rounded,
+            )
+        )
     return found
 
 
