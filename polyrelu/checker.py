@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10280  5.9 Teaching sets: theorem parallel-lines
- 10294      theorem parallel-lines
- 10400    Files
- 10540    The command line
+ 10284  5.9 Teaching sets: theorem parallel-lines
+ 10298      theorem parallel-lines
+ 10404    Files
+ 10544    The command line
 """
 
 from __future__ import annotations
@@ -8527,6 +8527,14 @@ def rounded_row(numbers: Sequence[int], denominator: int, grid: int) -> tuple[li
     return [x for x, _ in pairs], not any(rest for _, rest in pairs)
 
 
+def scaled_biases(layer: Layer, scales: Sequence[Fraction]) -> list[tuple[int, int]]:
+    """The biases of a layer of g over the scales of its neurons, each with its denominator."""
+    return [
+        (c * scale.denominator, layer.denominator * scale.numerator)
+        for c, scale in zip(layer.bias, scales, strict=True)
+    ]
+
+
 def rounded_numbers(pairs: Sequence[tuple[int, int]], grid: int) -> tuple[list[int], bool]:
     """Numbers, each over its own denominator, in the same way."""
     made = [rounded_row([x], denominator, grid) for x, denominator in pairs]
@@ -8565,12 +8573,8 @@ def grid_layers(
         aligned, delta, shift = layer_differences(layer, other, before, after, meter)
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
-        biases = [
-            (c * scale.denominator, other.denominator * scale.numerator)
-            for c, scale in zip(other.bias, after.scales, strict=True)
-        ]
         moved, is_shift_exact = rounded_numbers(shift, grid)
-        others, is_other_exact = rounded_numbers(biases, grid)
+        others, is_other_exact = rounded_numbers(scaled_biases(other, after.scales), grid)
         found.append(
             GridLayer(
                 own,

@@ -100,6 +100,14 @@ def rounded_row(numbers: Sequence[int], denominator: int, grid: int) -> tuple[li
     return [x for x, _ in pairs], not any(rest for _, rest in pairs)
 
 
+def scaled_biases(layer: Layer, scales: Sequence[Fraction]) -> list[tuple[int, int]]:
+    """The biases of a layer of g over the scales of its neurons, each with its denominator."""
+    return [
+        (c * scale.denominator, layer.denominator * scale.numerator)
+        for c, scale in zip(layer.bias, scales, strict=True)
+    ]
+
+
 def rounded_numbers(pairs: Sequence[tuple[int, int]], grid: int) -> tuple[list[int], bool]:
     """Numbers, each over its own denominator, in the same way."""
     made = [rounded_row([x], denominator, grid) for x, denominator in pairs]
@@ -138,12 +146,8 @@ def grid_layers(
         aligned, delta, shift = layer_differences(layer, other, before, after, meter)
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
-        biases = [
-            (c * scale.denominator, other.denominator * scale.numerator)
-            for c, scale in zip(other.bias, after.scales, strict=True)
-        ]
         moved, is_shift_exact = rounded_numbers(shift, grid)
-        others, is_other_exact = rounded_numbers(biases, grid)
+        others, is_other_exact = rounded_numbers(scaled_biases(other, after.scales), grid)
         found.append(
             GridLayer(
                 own,

@@ -139,7 +139,9 @@ class CertifiedTree:
         guesses = np.where(self.problem.meets(boxes.low, boxes.high), guesses, -np.inf)
         failed = list[_Box]()
         for box, guess in zip(taken, guesses.tolist(), strict=True):
-            is_likely = not as_float(self.limit) < guess < np.inf or not may_cut
+            is_likely = not as_float(self.limit) < guess < np.inf
+            if not may_cut:  # each leaf gets a bound, perhaps a better one
+                is_likely = not is_backward or guess < as_float(self.bounds[box[0]])
             if is_likely:
                 budget.spend((1 + is_backward) * price_of_forms(self.problem.size, len(box[1])))
             if not (is_likely and self._is_closed(box, budget, is_backward=is_backward)):
