@@ -329,7 +329,7 @@ class _Question:
         )
 
     def _search(self, budget: Budget) -> None:
-        """Cut boxes, unless there are too many inputs."""
+        """Cut boxes, unless the networks seem equal: the exact maximum is tried then."""
         if self.goal.limit is None and self._seems_equal():
             return
         self.search.run(budget, self.progress, self._is_exceeded, self.tasks)

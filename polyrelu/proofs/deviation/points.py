@@ -41,7 +41,7 @@ class BestPoint:
         self.problem, self._pair = problem, problem.double
         self._low = nearest_vector(problem.lower)
         self._high = nearest_vector(problem.upper)
-        self._sides = problem.float_sides()
+        self._sides = problem.float_sides
         self.value: Fraction | None = None
         self.x: ExactPoint = ()
         self.y: ExactPoint = ()
