@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -224,7 +225,7 @@ def _check_files(options: argparse.Namespace) -> None:
     if (
         options.output
         and options.other
-        and Path(options.output).resolve() == Path(options.other).resolve()
+        and os.path.realpath(options.output) == os.path.realpath(options.other)
     ):
         raise CertificateError(
             f"--other {options.other}: the certificate is to be written to this file; choose two "

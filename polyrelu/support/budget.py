@@ -12,7 +12,7 @@ import os
 import resource
 import sys
 import time
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from polyrelu.errors import ArgumentError
 from polyrelu.support.arguments import expect_limit
@@ -111,6 +111,19 @@ class Budget:
         limits = (("work", self.work), ("seconds", self.seconds), ("megabytes", self.megabytes))
         given = ", ".join(f"{name}={limit:g}" for name, limit in limits if limit is not None)
         return f"<Budget, {given or 'no limit'}, spent {self.spent:.0f}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what goes on in another process: limits and work, and the time since the start.
+
+        Ctrl-C is for the process that began the other one.
+        """
+        now = {"elapsed": time.monotonic() - self._started, "at": time.time()}
+        return {**self.__dict__, **now, "_interrupt": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        elapsed, at = state.pop("elapsed"), state.pop("at")
+        self.__dict__.update(state)
+        self._started = time.monotonic() - elapsed - max(time.time() - at, 0.0)
 
     def trial(self, share: float) -> Budget:
         """Return a budget for an attempt that may fail: a share of the work that is left.
