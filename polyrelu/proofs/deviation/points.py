@@ -163,6 +163,7 @@ class BestPoint:
         return points
 
     def _objective(self, points: Floats) -> Floats:
+        """Return the objective at points, -inf outside of the domain, shape (points,)."""
         values = self.problem.objective(self._rows(points)[0])
         if self.problem.is_box:
             return values
