@@ -158,7 +158,7 @@ class _BackwardRun(_FormRun):
 
 
 def _rows(pair: FloatPair, inputs: _Forms, a: _Forms, change: _Forms | None) -> Floats:
-    """Return upper bounds of the rows by the forms of the last activations."""
+    """Return upper bounds of all rows, given the forms of the last activations and differences."""
     rows = pair.rows
     found = _Forms.product(rows.joint, a)
     if change is not None:
