@@ -64,8 +64,6 @@ __all__ = ["same_decisions"]
 
 #: Maximum number of outputs: there are that many clauses squared, each with as many rows.
 _MAX_OUTPUTS = 64
-#: Maximum number of points that tell by what differences of outputs are multiplied.
-_MAX_POINTS = 16
 #: The margin that is proposed where the first network has ties at all points that were tried.
 _LEAST_MARGIN = Fraction(1, 1024)
 
@@ -241,7 +239,7 @@ def _answer(
     if point is not None:
         return _different(networks, point, asked)
     if factor is None:  # where the first network has a tie
-        factor = _factor(networks, [*points, *question.points[:_MAX_POINTS]])
+        factor = _factor(networks, [*points, *question.points[: SETTINGS.max_points_of_multiples]])
         found = _multiple(networks, domain, factor, seed, asked, budget)
         if found is not None:
             return found
