@@ -79,7 +79,8 @@ def add_identify(subparsers: Any) -> None:
     parser.add_argument(
         "--among",
         choices=["all", "regular", "sparse", "transversal", "generic"],
-        help="class of competitors (each contains those after it); by default that of the first "
+        help="class of competitors (all contains every other one; regular and sparse contain "
+        "transversal, which contains generic); by default that of the first "
         "theorem that applies",
     )
     parser.add_argument(
