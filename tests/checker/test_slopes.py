@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from random import Random
+from typing import Literal
 
 import pytest
 
@@ -37,7 +38,7 @@ def random_slopes(random: Random, networks: tuple[Network, Network]) -> BoundsNo
         slopes.append(found)
         some = {random.randint(0, 1): F(random.randint(0, 4), 2)} if random.random() < 0.3 else {}
         multiples.append((clause, 0, some))
-    kind = "relaxed" if random.random() < 0.5 else "shown"
+    kind: Literal["relaxed", "shown"] = "relaxed" if random.random() < 0.5 else "shown"
     return BoundsNode(kind, multiples=multiples, slopes=slopes)
 
 
