@@ -81,7 +81,7 @@ def _audit(folder: Path, seed: int) -> Campaign:
 def _report(folder: Path, seed: int) -> Campaign:
     save(random_network((2, 8, 4, 2), 3), folder / "net.json")
     words = ["report", "net.json", "--domain", DOMAIN, "--budget", "1000"]
-    return Campaign(folder, words, (".html", ".md"), seed)
+    return Campaign(folder, words, (".html",), seed)
 
 
 def _dimension(folder: Path, seed: int) -> Campaign:

@@ -72,10 +72,11 @@ class Processes:
         """See `Workers`."""
         begun, source, deaths = list[Numbered](), iter(tasks), 0
         while True:
-            pool = _Pool(self.number, function, context, begun)
+            pool: _Pool | None = None
             try:
                 resource_tracker.ensure_running()  # which lets Ctrl-C through where it begins
                 with postponed_interrupts():
+                    pool = _Pool(self.number, function, context, begun)
                     pool.start()
                 for number, result in pool.results(source):
                     deaths = 0
@@ -88,9 +89,10 @@ class Processes:
                         f"worker processes died {deaths} times, one after the other (often for "
                         "lack of memory); use fewer jobs"
                     ) from None
-                begun = pool.unfinished()
+                begun = pool.unfinished() if pool is not None else begun
             finally:
-                pool.end()
+                if pool is not None:
+                    pool.end()
 
 
 class _Pool:
