@@ -22,7 +22,7 @@ from polyrelu.report.question import OpenEnd, Part, Question, sentence
 from polyrelu.report.reading import reading_part
 from polyrelu.report.symmetries import symmetry_part
 from polyrelu.support.arguments import expect, expect_count, expect_function, expect_path
-from polyrelu.support.budget import BudgetLike, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, BudgetLike, as_budget
 from polyrelu.support.display import bracketed, count_text, html_table
 from polyrelu.support.document import Block, Document, Paragraph, Section, Table
 from polyrelu.support.html import document_page
@@ -363,7 +363,7 @@ def _made(question: Question, number: int) -> Part:
             if number:  # what was read is known already
                 limits.check_others()
             return make(question)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := limits.reason_of(error)) is None or why == "interrupted":
                 raise KeyboardInterrupt from None
         except DomainError as error:

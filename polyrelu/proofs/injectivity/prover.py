@@ -34,7 +34,7 @@ from polyrelu.proofs.injectivity.settings import SETTINGS
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_count, expect_function
-from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, Workers
 from polyrelu.support.progress import Progress
@@ -141,7 +141,7 @@ def injective(
         limits = limits.with_interrupt(interrupt)
         try:
             outcome = question.answer(limits)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := limits.reason_of(error)) is None:
                 raise
             outcome = Undecided(why, (), question.work, next=after_limit(limits))
