@@ -329,7 +329,7 @@ class _Question:
         )
 
     def _search(self, budget: Budget) -> None:
-        """Cut boxes, unless there are too many inputs."""
+        """Cut boxes, unless the networks seem equal: the exact maximum is tried then."""
         if self.goal.limit is None and self._seems_equal():
             return
         self.search.run(budget, self.progress, self._is_exceeded, self.tasks)
@@ -443,6 +443,7 @@ class _Question:
     def _certificate(
         self, at_most: Fraction, log: TreeLog, excluded: tuple[SubBox, ...], grid: int
     ) -> BoundsCertificate:
+        """Return the certificate of an upper bound, and of the difference at the best point."""
         domain = self.coordinates.domain
         outputs = self.outputs
         claim = DeviationClaim(
@@ -458,6 +459,7 @@ class _Question:
         return max(self.outputs, key=lambda i: abs(f[i] - g[i]))
 
     def _statistics(self, tree: CertifiedTree, covered: Fraction) -> BoundStatistics:
+        """Return the work of the search, for a tree that covers a share of the box."""
         return BoundStatistics(
             num_nodes=tree.tree.num_nodes,
             num_leaves=tree.tree.num_leaves,

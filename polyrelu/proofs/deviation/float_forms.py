@@ -59,6 +59,7 @@ def row_bounds(pair: FloatPair, boxes: Boxes) -> Floats:
 
 
 def _rows(pair: FloatPair, inputs: _Forms, a: _Forms, change: _Forms | None) -> Floats:
+    """Return upper bounds of all rows, given the forms of the last activations and differences."""
     rows = pair.rows
     found = _Forms.product(rows.joint, a)
     if change is not None:

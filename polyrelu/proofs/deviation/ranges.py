@@ -313,6 +313,7 @@ class _Question:
         return longer_search(budget, why, "output_range(net, domain", ("range", "NET"))
 
     def _statistics(self, num_nodes: int, num_leaves: int) -> BoundStatistics:
+        """Return the work of all searches, for a tree of this size."""
         return BoundStatistics(
             num_nodes=num_nodes,
             num_leaves=num_leaves,

@@ -165,6 +165,8 @@ class _Pool:
             with contextlib.suppress(OSError):
                 process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        # The traceback of a broken pool refers to this object, and so would keep its semaphores.
+        del self._pool, self._are_all_started
 
     def _begin(self, entry: Numbered) -> None:
         """Hand a task to the workers, and keep it until it is finished."""
