@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9989  5.9 Teaching sets: theorem parallel-lines
- 10003      theorem parallel-lines
- 10109    Files
- 10249    The command line
+  9998  5.9 Teaching sets: theorem parallel-lines
+ 10012      theorem parallel-lines
+ 10118    Files
+ 10258    The command line
 """
 
 from __future__ import annotations
@@ -9142,7 +9142,7 @@ class RelaxedRow:
         self.networks, self.layers, self.forms, self.meter = networks, layers, forms, meter
         self.cuts, self.factor, self.constant = cuts, factor, Fraction(0)
         self.slopes = dict[NeuronKey, tuple[Fraction, Fraction]]()
-        self.multiples = dict[NeuronKey, Fraction]()
+        self.multiples = dict[int, list[tuple[NeuronKey, Fraction]]]()
         self.by_layer = dict[int, list[NeuronKey]]()
 
     def read_slopes(self, entries: Any) -> None:
@@ -9160,6 +9160,11 @@ class RelaxedRow:
             self.slopes[key], last = (first, rest[0] if rest else Fraction(0)), key
             self.by_layer.setdefault(number, []).append(key)
 
+    def add_multiple(self, neuron: NeuronKey, multiple: Fraction) -> None:
+        """Add a multiple of the preactivation of a neuron that was cut by sign, with the sign."""
+        change = self.cuts[neuron] * multiple * self.factor
+        self.multiples.setdefault(neuron[1], []).append((neuron, change))
+
     def to_inputs(self, weights: Sequence[LayerWeights]) -> list[LayerWeights]:
         """Weights of inputs that are above weights of outputs, up to the constant."""
         parts = list(weights)
@@ -9173,6 +9178,7 @@ class RelaxedRow:
     def below(self, layer: Layer, part: LayerWeights) -> LayerWeights:
         """Weights of what a layer reads; its biases go into the constant."""
         row, scale = part
+        self.meter.units(6_000)
         bits = max(longest([row]), scale.bit_length())
         self.meter.pay(len(layer.rows) * (len(layer.rows[0]) + 2), bits, layer.bits)
         bias = sum(w * b for w, b in zip(row, layer.bias, strict=True))
@@ -9195,10 +9201,8 @@ class RelaxedRow:
         listed = self.by_layer.get(number, [])
         for key in sorted(listed, key=lambda key: -key[0]):  # g first: its neurons have partners
             self.replace(key, parts, rest, above)
-        for (which, layer, index), multiple in self.multiples.items():
-            if layer == number:
-                change = self.cuts[which, layer, index] * multiple
-                above[which][index] = above[which].get(index, Fraction(0)) + change
+        for (which, _, index), change in self.multiples.get(number, []):
+            above[which][index] = above[which].get(index, Fraction(0)) + change
         signs = self.forms.signs[number - 1]
         found = list[LayerWeights]()
         for part, numbers, new, known in zip(parts, rest, above, signs, strict=False):
@@ -9668,37 +9672,42 @@ class Leaf:
         if not multiples:
             total = center + packing.radius(packed) + error
             return Fraction(total, 1 << grid) + row.constant
-        self.meter.pay(6 * packing.count * (1 + len(multiples)), packing.slot, self.bits(multiples))
-        rest, coefficients = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
+        common = least_common_multiple([x.denominator for _, x in multiples], self.meter)
+        scale = common * self.tree.domain.scale
+        digits = packing.digits(packed)
+        self.meter.pay(3 * len(digits) + 3, packing.slot, scale.bit_length())
+        rest, coefficients = scale * (center + error), [scale * x for x in digits]
         for n, multiple in multiples:
-            factor = multiple * row.scale
-            middle, entries, more = self.inequality(n)
-            rest += factor * (middle + more)
+            self.meter.pay(8, bits_of(multiple) + row.scale.bit_length(), common.bit_length())
+            factor = multiple.numerator * (common // multiple.denominator) * row.scale
+            middle, entries = self.inequality(n)
+            bits = longest([[middle], entries])
+            self.meter.pay(3 * len(entries) + 3, bits, factor.bit_length())
+            rest += factor * middle
             for k, entry in enumerate(entries):
                 coefficients[k] += factor * entry
-        total_radius = sum(map(abs, coefficients), Fraction(0))
-        return Fraction(rest + total_radius, 1 << grid) + row.constant
+        total = rest + sum(map(abs, coefficients))
+        self.meter.pay_divisions(4, total.bit_length() + bits_of(row.constant), scale.bit_length())
+        return Fraction(total, scale << grid) + row.constant
 
-    def bits(self, multiples: NumberedMultiples) -> int:
-        """The bits of all multiples together."""
-        return sum(bits_of(x) for _, x in multiples)
+    def inequality(self, n: int) -> tuple[int, list[int]]:
+        """An inequality form >= 0, times the scale of the domain.
 
-    def inequality(self, n: int) -> tuple[Fraction, Sequence[int | Fraction], int]:
-        """An inequality form >= 0: center, coefficients, and error."""
-        slacks, grid = self.tree.domain.slacks, self.tree.grid
+        The center, with the error, and the coefficients, as far as they are not 0.
+        """
+        slacks, scale = self.tree.domain.slacks, self.tree.domain.scale
         if n < len(slacks):
-            scale, form = self.tree.domain.scale, slacks[n]
-            rounded = self.box.rounded
-            middle = (form.get(0, 0) << grid) + sum(
+            form, rounded = slacks[n], self.box.rounded
+            self.meter.pay(2 * len(form) + 2 * len(rounded), bits_of_form(form), longest(rounded))
+            middle = (form.get(0, 0) << self.tree.grid) + sum(
                 x * rounded[k - 1][0] for k, x in form.items() if k
             )
-            coefficients = [
-                Fraction(form.get(k, 0) * r, scale) for k, (_, r) in enumerate(rounded, 1)
-            ]
-            return Fraction(middle, scale), coefficients, 0
+            return middle, [form.get(k, 0) * r for k, (_, r) in enumerate(rounded, 1)]
         neuron, side = self.cuts[n - len(slacks)]
         center, digits, error = self.forms.kept[neuron]
-        return Fraction(side * center), [side * x for x in digits], error
+        slot = self.forms.packing.slot
+        self.meter.pay(2 * len(digits) + 2, slot, scale.bit_length())
+        return scale * (side * center + error), [scale * side * x for x in digits]
 
     def exact(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
         """The largest value of an affine row with multiples over the box."""
@@ -9725,7 +9734,7 @@ class Leaf:
             if n < count:
                 self.add(total, self.affine_inequality(n), multiple * row.scale)
             else:
-                way.multiples[self.cuts[n - count][0]] = multiple * row.scale
+                way.add_multiple(self.cuts[n - count][0], multiple)
         outputs = [
             LayerWeights(all_weights(part, network.widths[-1]), 1)
             for part, network in zip((row.f, row.g), tree.networks, strict=False)
@@ -9742,18 +9751,18 @@ class Leaf:
     def largest(self, total: dict[int, Fraction]) -> Fraction:
         """The largest value of an affine function over the box."""
         found = total.pop(0, Fraction(0))
-        ends = self.box.ends
-        bits = max((sum(map(bits_of, pair)) for pair in ends), default=0)
-        self.meter.pay_divisions(6 * len(total), bits, max(map(bits_of, total.values()), default=0))
         for k, x in total.items():
-            found += x * ends[k - 1][1 if x > 0 else 0]
+            end = self.box.ends[k - 1][1 if x > 0 else 0]
+            bits = bits_of(x) + bits_of(end)
+            self.meter.pay_divisions(6, bits, bits + bits_of(found))
+            found += x * end
         return found
 
     def add(self, total: dict[int, Fraction], form: tuple[Form, int], factor: Fraction) -> None:
         """Add a multiple of a form over a denominator."""
         entries, scale = form
         bits = bits_of_form(entries) + scale.bit_length() + bits_of(factor)
-        known = max(map(bits_of, total.values()), default=0)
+        known = max((bits_of(total[k]) for k in entries if k in total), default=0)
         self.meter.pay_divisions(6 * len(entries), bits, bits + known)
         for symbol, x in entries.items():
             total[symbol] = total.get(symbol, Fraction(0)) + factor * Fraction(x, scale)

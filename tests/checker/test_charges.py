@@ -243,6 +243,7 @@ ROWS = {
     "value of a row": "bounds.value",
     "upper bound": "bounds.upper",
     "multiples": "bounds.with_inputs",
+    "inequality on a leaf": "bounds.inequality",
     "row of an affine map": "affine_maps.of_layer",
     "row of inputs": "affine_maps.of_inputs",
     "added form": "bounds.add",
