@@ -29,7 +29,7 @@ from polyrelu.support.parallel.tasks import Numbered
 __all__ = ["Campaign", "Logged"]
 
 #: Seconds that a command has to end after a signal, and its workers after it.
-_SECONDS = 60.0
+_SECONDS = 120.0
 _ALONE = ("SIGKILL to the command", "SIGTERM to the command", "Ctrl-C")
 _KINDS = {
     1: _ALONE,
@@ -53,12 +53,18 @@ class Campaign:
         Where the command runs, and the words after ``polyrelu``, without -o and --checkpoint.
     endings
         Endings of the output; each run takes one of them.
+    output
+        The option that names the output.
+    has_jobs
+        Whether the command takes --jobs.
     """
 
     folder: Path
     words: Sequence[str]
     endings: Sequence[str]
     seed: int = 0
+    output: str = "-o"
+    has_jobs: bool = True
     _kills: Counter[str] = field(default_factory=Counter)
     _statuses: Counter[str] = field(default_factory=Counter)
     _wrong: list[str] = field(default_factory=list)
@@ -69,9 +75,9 @@ class Campaign:
         """End the command that often."""
         rng = Random(f"kills {self.seed}")
         expected = {ending: self._expected(ending) for ending in self.endings}
-        seconds = {jobs: self._seconds(jobs) for jobs in _KINDS}
+        seconds = {jobs: self._seconds(jobs) for jobs in (_KINDS if self.has_jobs else (1,))}
         while self._kills.total() < number:
-            jobs, ending = rng.choice(list(_KINDS)), rng.choice(self.endings)
+            jobs, ending = rng.choice(list(seconds)), rng.choice(self.endings)
             self._clean()
             while not (self.folder / f"out{ending}").exists():
                 is_last = self._kills.total() >= number
@@ -152,7 +158,8 @@ class Campaign:
         shell = "ignore" if in_background else "default"
         command = ["env", f"--{shell}-signal=INT"]
         command += [sys.executable, "-m", "benchmarks.logged_command", str(log), *self.words]
-        command += ["-o", f"out{ending}", "--checkpoint", _CHECKPOINT, "--jobs", str(jobs)]
+        command += [self.output, f"out{ending}", "--checkpoint", _CHECKPOINT]
+        command += ["--jobs", str(jobs)] if self.has_jobs else []
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         return subprocess.Popen(
             command,

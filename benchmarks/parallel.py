@@ -1,7 +1,7 @@
 """Tasks on several processes, on a cluster and after kills: efficiency, and the same bytes.
 
     python -m benchmarks.parallel
-        [--part tasks|jobs|cluster|simulation|kills|deviation|tree|deep|campaign]
+        [--part tasks|jobs|cluster|simulation|kills|more-kills|deviation|tree|deep|campaign]
         [--kills 200] [--scale 104]
 
 `tasks` does all tasks of a stream of regions (4 inputs, two hidden layers of `--scale` neurons) in
@@ -13,7 +13,8 @@ recorded with the load of the machine. Starting the processes is left out. `simu
 recorded tasks on more workers, in the order and with the window of `polyrelu.support.parallel`, and
 with the seconds that the main process needs for each result. `kills` ends a command with 1, 2 and 4
 jobs at random moments, by SIGKILL, SIGTERM and Ctrl-C to the command or all its processes and by
-SIGKILL to one of its workers, and looks at what is left (`benchmarks.kills`). `deviation` bounds
+SIGKILL to one of its workers, and looks at what is left (`benchmarks.kills`); `more-kills` does so
+with `audit`, `report`, `dimension` and `injective`. `deviation` bounds
 how far a network with 5 inputs and two hidden layers of 24 neurons is from a copy with other
 weights nearby, in this process and in two others, and compares the certificates. `tree` does the
 same with a split tree that proves that a network is 0 on a cube. `deep` makes the walks of deep
@@ -28,16 +29,16 @@ import heapq
 import json
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from itertools import pairwise
-from pathlib import Path
-from random import Random
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.kills import Campaign
 from benchmarks.parallel_cluster import local_cluster
+from benchmarks.parallel_kills import (
+    DOMAIN,
+    kills_of_commands,
+    kills_of_regions,
+    random_network,
+)
 from benchmarks.parallel_searches import (
     Measured,
     campaign_in_parallel,
@@ -46,18 +47,17 @@ from benchmarks.parallel_searches import (
 )
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.complex.region_stream import RegionTotals, count_regions
-from polyrelu.formats import save
-from polyrelu.network import Network, from_arrays
+from polyrelu.network import Network
 from polyrelu.outcomes import DeviationBounds
 from polyrelu.proofs import deviation
 from polyrelu.support.parallel import Cluster, Processes, Workers
 from polyrelu.support.parallel.tasks import AHEAD
 from tests.generators.close_networks import close_pair
 
-PARTS = ("tasks", "jobs", "cluster", "simulation", "kills", "deviation", "tree", "deep", "campaign")
-DOMAIN = "box:-1,1"
-#: Number of campaigns of kills at the same time, which makes the machine busy.
-_NUM_CAMPAIGNS = 5
+PARTS = (
+    *("tasks", "jobs", "cluster", "simulation", "kills", "more-kills"),
+    *("deviation", "tree", "deep", "campaign"),
+)
 #: Seconds for which the processes of a cluster are looked at before they have work.
 _IDLE_SECONDS = 30
 DEVIATION_WIDTHS, AT_MOST = (5, 24, 24, 2), Fraction(1, 14)
@@ -75,7 +75,7 @@ def main() -> None:
     path = RESULTS / "parallel.json"
     found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     parts = options.part or PARTS
-    network = _network((4, options.scale, options.scale, 1))
+    network = random_network((4, options.scale, options.scale, 1))
     if "tasks" in parts:
         found["tasks"] = _tasks(network, options.scale)
     if "jobs" in parts:
@@ -85,7 +85,9 @@ def main() -> None:
     if "simulation" in parts:
         found["simulation"] = [_simulated(found["tasks"], n) for n in (1, 2, 10, 100, 1000)]
     if "kills" in parts:
-        found["kills"] = _kills(options.kills)
+        found["kills"] = kills_of_regions(options.kills)
+    if "more-kills" in parts:
+        found["more kills"] = kills_of_commands(options.kills)
     if "deviation" in parts:
         found["deviation"] = _deviation()
     if "tree" in parts:
@@ -95,21 +97,6 @@ def main() -> None:
     if "campaign" in parts:
         found["campaign"] = campaign_in_parallel()
     write_results("parallel", found)
-
-
-def _network(widths: tuple[int, ...], seed: int = 0) -> Network:
-    rng = Random(seed)
-
-    def number() -> float:
-        """Return a weight."""
-        return round(rng.gauss(0, 1) * 1024) / 1024
-
-    return from_arrays(
-        [
-            ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)])
-            for n, m in pairwise(widths)
-        ]
-    )
 
 
 class _Timed:
@@ -258,22 +245,6 @@ def _simulated(tasks: dict[str, Any], num_workers: int) -> dict[str, Any]:
             tasks["bytes of each result"] * len(seconds) / whole / 1e6, 4
         ),
     }
-
-
-def _kills(number: int) -> dict[str, Any]:
-    """Kill a command at random moments, several times at once, and look at what is left."""
-    with TemporaryDirectory() as name:
-        campaigns = []
-        for seed in range(_NUM_CAMPAIGNS):
-            folder = Path(name, str(seed))
-            folder.mkdir()
-            save(_network((3, 24, 8, 3), 5), folder / "net.json")
-            words = ["regions", "net.json", "--domain", DOMAIN]
-            campaigns.append(Campaign(folder, words, (".csv", ".parquet"), seed))
-        with ThreadPoolExecutor(_NUM_CAMPAIGNS) as pool:
-            share = -(-number // _NUM_CAMPAIGNS)
-            list(pool.map(lambda campaign: campaign.kill(share), campaigns))
-        return Campaign.counts(campaigns)
 
 
 if __name__ == "__main__":

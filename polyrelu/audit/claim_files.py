@@ -25,7 +25,7 @@ from polyrelu.audit.comparing import SUSPECTED_TOLERANCE, Question
 from polyrelu.audit.counterexamples import audit_counterexamples
 from polyrelu.audit.counts import adjacency_report, audit_counts
 from polyrelu.audit.deviations import audit_deviation
-from polyrelu.audit.ground_truth import GroundTruth, ground_truth
+from polyrelu.audit.ground_truth import GroundTruth, ground_truth, know_vertices
 from polyrelu.audit.judging import ALONE, entries_of
 from polyrelu.audit.lipschitz import audit_lipschitz
 from polyrelu.audit.matchings import audit_function, audit_matching
@@ -221,7 +221,7 @@ class _File:
                 raise ArgumentError("adjacency: the file has no list of regions beside it")
             yield adjacency_report(compared[0], self.claims["adjacency"], question)
         if "vertices" in self.claims:
-            self.truth.know_vertices(*how)
+            know_vertices(self.truth, *how)
             points = self.claims["vertices"]
             yield audit_vertices(self.truth, points, tolerance=self.tolerance, **settings)
             if "edges" in self.claims:

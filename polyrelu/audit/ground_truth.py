@@ -30,7 +30,7 @@ from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Array, BigIntegers, Floats, Indices, Mask, Point, Signs
 from polyrelu.topology import UnfinishedError
 
-__all__ = ["GroundTruth", "NetworkOrTruth", "ground_truth", "truth_of"]
+__all__ = ["GroundTruth", "NetworkOrTruth", "ground_truth", "know_vertices", "truth_of"]
 
 #: Number of points whose signs are computed at a time.
 _POINTS_PER_BLOCK = 2048
@@ -138,13 +138,6 @@ class GroundTruth:
     def vertices(self) -> list[Point]:
         """The exact vertices, in the order of the cells of dimension 0."""
         return list(map(self.cells.vertex, range(self.cells.size(0))))
-
-    def know_vertices(self, execution: Execution, progress: Progress | None = None) -> None:
-        """Compute the exact vertices in parts that are tasks; `vertices` has them then."""
-        if "vertices" not in self.__dict__ and not execution.is_plain:
-            found = judged(_Vertices(self), execution, progress)
-            with understood():
-                self.__dict__["vertices"] = list(map(exact_numbers, found))
 
     @cached_property
     def vertex_floats(self) -> Floats:
@@ -256,6 +249,16 @@ class GroundTruth:
         index = expect_index(vertex, self.cells.size(0), "vertex")
         signs, constraints = self.cells.signs(0)[index], self.cells.constraint_signs(0)[index]
         return int((signs == 0).sum() + (constraints == 0).sum())
+
+
+def know_vertices(
+    truth: GroundTruth, execution: Execution, progress: Progress | None = None
+) -> None:
+    """Compute the exact vertices in parts that are tasks; the ground truth has them then."""
+    if "vertices" not in truth.__dict__ and not execution.is_plain:
+        found = judged(_Vertices(truth), execution, progress)
+        with understood():
+            truth.__dict__["vertices"] = list(map(exact_numbers, found))
 
 
 class _Vertices:

@@ -15,7 +15,7 @@ from polyrelu.audit.claims import (
     VertexLists,
 )
 from polyrelu.audit.comparing import SUSPECTED_TOLERANCE, Question, finished
-from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, truth_of
+from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, know_vertices, truth_of
 from polyrelu.audit.half_spaces import HalfSpaceComparison
 from polyrelu.audit.judging import ALONE, entries_of
 from polyrelu.audit.local_maps import LocalMapComparison
@@ -148,7 +148,7 @@ def region_comparison(
     if isinstance(claims, ActivationPatterns):
         return PatternComparison(truth, claims, question)
     if isinstance(claims, VertexLists):
-        truth.know_vertices(execution, progress)
+        know_vertices(truth, execution, progress)
         return VertexListComparison(truth, claims, question)
     judged: JudgedRegions = (
         LocalMapComparison(truth, claims, question)

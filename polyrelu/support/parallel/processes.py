@@ -72,10 +72,11 @@ class Processes:
         """See `Workers`."""
         begun, source, deaths = list[Numbered](), iter(tasks), 0
         while True:
-            pool = _Pool(self.number, function, context, begun)
+            pool: _Pool | None = None
             try:
                 resource_tracker.ensure_running()  # which lets Ctrl-C through where it begins
                 with postponed_interrupts():
+                    pool = _Pool(self.number, function, context, begun)
                     pool.start()
                 for number, result in pool.results(source):
                     deaths = 0
@@ -88,9 +89,10 @@ class Processes:
                         f"worker processes died {deaths} times, one after the other (often for "
                         "lack of memory); use fewer jobs"
                     ) from None
-                begun = pool.unfinished()
+                begun = pool.unfinished() if pool is not None else begun
             finally:
-                pool.end()
+                if pool is not None:
+                    pool.end()
 
 
 class _Pool:
@@ -163,6 +165,8 @@ class _Pool:
             with contextlib.suppress(OSError):
                 process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        # The traceback of a broken pool refers to this object, and so would keep its semaphores.
+        del self._pool, self._are_all_started
 
     def _begin(self, entry: Numbered) -> None:
         """Hand a task to the workers, and keep it until it is finished."""
