@@ -26,7 +26,7 @@ THREADS_VARIABLE = "POLYRELU_THREADS"
 _MOST_THREADS = 256
 _MODULE = "polyrelu._core.compiled"
 #: What the rest of the package takes from this module; an older build may not have all of it.
-_CLASSES = ("Core", "Derivatives", "SpanSearch", "Walker", "words_of_cells")
+_CLASSES = ("BoxBounder", "Core", "Derivatives", "SpanSearch", "Walker", "words_of_cells")
 _REMEDY = (
     "install a C++20 compiler (g++ 10 or newer, clang 13 or newer) and the headers of Python, "
     "then install polyrelu again with pip's options --force-reinstall --no-cache-dir"

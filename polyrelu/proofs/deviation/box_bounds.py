@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.proofs.deviation.backward import AffineBound, Boxes, Places, bound_alone, bound_pair
+from polyrelu.proofs.deviation.compiled_bounds import bounder_of
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 from polyrelu.proofs.deviation.relaxations import Mask, PairRelaxation, Range, Relaxation
 
@@ -107,12 +108,11 @@ class BoxBounds:
         The rows that were bounded, box after box.
     slope
         The linear part of the better bound of each of them, shape (number, n_0).
-    losses
-        Losses of the better relaxation for each hidden layer, from the first one on, shape (number,
-        neurons).
-    sensitivities
-        For each layer the neurons that were open, and the absolute slopes of their preactivations
-        in the inputs, shape (number, n_0).
+    scores
+        How much of the losses of the better relaxation every coordinate is responsible for, for
+        each of them, shape (number, n_0).
+    is_open
+        The boxes on which a neuron of either network has no known sign, shape (boxes,).
     """
 
     upper: Floats
@@ -121,15 +121,8 @@ class BoxBounds:
     known: KnownBounds
     rows: Chosen
     slope: Floats
-    losses: list[Floats]
-    sensitivities: list[tuple[Chosen, Floats]]
-
-    @property
-    def is_open(self) -> Mask:
-        """The boxes on which a neuron of either network has no known sign, shape (boxes,)."""
-        ranges = (r for layer in self.known.layers for r in (layer.z, layer.y) if r is not None)
-        found: Mask = np.any([(~r.is_stable).any(axis=1) for r in ranges], axis=0)
-        return found
+    scores: Floats
+    is_open: Mask
 
     def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the places of a row of each box in `rows`; of another one if it is not there."""
@@ -139,22 +132,13 @@ class BoxBounds:
         found: NDArray[np.intp] = np.where(chosen >= 0, chosen, places.max(axis=1, initial=-1))
         return found
 
-    def split_scores(self, boxes: Boxes, rows: NDArray[np.intp]) -> Floats:
-        """Return how much of the losses of a row of each box every coordinate is responsible for.
+    def split_scores(self, rows: NDArray[np.intp]) -> Floats:
+        """Return how much every coordinate is responsible for losses of a row of each box.
 
         The shape is (boxes, n_0).
         """
-        width, chosen = boxes.high - boxes.low, self.places(rows)
-        scores = 1e-12 * width
-        for losses, ((place, neurons), sensitivity), ranges in zip(
-            self.losses, self.sensitivities, self.known.layers, strict=True
-        ):
-            shares = sensitivity * width[place]
-            # What the inputs do not explain comes from losses of layers before.
-            total = np.maximum(shares.sum(axis=1), ranges.z.width[place, neurons])
-            weights = losses[chosen[place], neurons] / np.where(total > 0, total, 1)
-            np.add.at(scores, place, weights[:, None] * shares)
-        return scores
+        found: Floats = self.scores[self.places(rows)]
+        return found
 
 
 def bound_boxes(
@@ -181,10 +165,18 @@ def bound_boxes(
         Whether the joint relaxation is used; never for one network.
     """
     known = KnownBounds.unknown(pair, len(boxes)) if known is None else known
+    chosen = np.ones(known.rows.shape, dtype=bool) if wanted is None else wanted
+    core = bounder_of(pair)
+    if core is not None:
+        mask = chosen.astype(np.uint8)
+        joint, alone, *found, is_open = core.bound(
+            boxes.low, boxes.high, known.table, mask, is_joint
+        )
+        rows = _chosen(chosen)
+        return BoxBounds(known.rows, joint, alone, known, rows, *found, is_open.view(np.bool_))
     passes = _Pass(pair, boxes, is_joint and not pair.is_single)
     for ranges in known.layers:
         passes.add_layer(ranges)
-    chosen = np.ones(known.rows.shape, dtype=bool) if wanted is None else wanted
     return passes.rows(known, _chosen(chosen))
 
 
@@ -309,11 +301,32 @@ class _Pass:
             found.losses = [np.where(is_joint, one, two) for one, two in pairs]
             better = np.minimum(bounds, better)
         known.rows[chosen] = np.minimum(known.rows[chosen], better)
-        losses = found.losses[::-1]
-        upper = known.rows
-        return BoxBounds(
-            upper, joint, alone, known, chosen, found.slope, losses, self.sensitivities
-        )
+        scores = self._scores(known, place, found.losses[::-1])
+        is_open = self._has_open(known)
+        return BoxBounds(known.rows, joint, alone, known, chosen, found.slope, scores, is_open)
+
+    def _scores(self, known: KnownBounds, place: Places, losses: list[Floats]) -> Floats:
+        """Divide losses of functionals on the boxes at `place` among the coordinates."""
+        width = self.boxes.high - self.boxes.low
+        scores = 1e-12 * width[place]
+        for lost, ((boxes, neurons), sensitivity), ranges in zip(
+            losses, self.sensitivities, known.layers, strict=True
+        ):
+            parts = sensitivity * width[boxes]
+            # What the inputs do not explain comes from losses of layers before.
+            total = np.maximum(parts.sum(axis=1), ranges.z.width[boxes, neurons])
+            shares = np.zeros((len(width), lost.shape[1], width.shape[1]), width.dtype)
+            shares[boxes, neurons] = parts / np.where(total > 0, total, 1)[:, None]
+            scores += np.einsum("fn,fnk->fk", lost, shares[place])
+        return scores
+
+    def _has_open(self, known: KnownBounds) -> Mask:
+        """Return the boxes on which a neuron of either network has no known sign."""
+        ranges = [r for layer in known.layers for r in (layer.z, layer.y) if r is not None]
+        found: Mask = np.zeros(len(self.boxes), dtype=bool)
+        for each in ranges:
+            found |= (~each.is_stable).any(axis=1)
+        return found
 
     def _rows_alone(self, chosen: Chosen) -> AffineBound:
         """Bound rows with each neuron relaxed alone."""

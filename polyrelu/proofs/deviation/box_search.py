@@ -311,7 +311,7 @@ class BoxSearch:
     ) -> None:
         """Cut the boxes whose bounds are too large, and note the others as leaves."""
         limit = self._limit()
-        scores = np.where(self._movable, found.split_scores(boxes, rows), -np.inf)
+        scores = np.where(self._movable, found.split_scores(rows), -np.inf)
         is_stored = len(self._heap) <= SETTINGS.max_stored
         for i, box in enumerate(taken):
             is_decided = upper[i] <= limit or not upper[i] < np.inf  # beyond the range of floats

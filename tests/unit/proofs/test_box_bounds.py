@@ -61,7 +61,7 @@ def test_bounds_hold_and_rows_are_bounded_where_they_are_wanted(seed: int) -> No
     assert np.allclose(part.upper, np.where(wanted, found.upper, 1e6))
     rows = np.full(7, 1)
     assert np.allclose(part.slope[part.places(rows)], found.slope[found.places(rows)])
-    assert np.allclose(part.split_scores(boxes, rows), found.split_scores(boxes, rows))
+    assert np.allclose(part.split_scores(rows), found.split_scores(rows))
 
 
 def test_gaps_are_the_largest_distances() -> None:
