@@ -1,10 +1,10 @@
-"""The compiled core of complexes, walks and two provers, where the installation has it.
+"""The compiled core of complexes, walks and three provers, where the installation has it.
 
 The sources in C++ stand beside this file; `setup.py` builds the extension module `compiled` from
 them. Without a C++ compiler the package is installed without it, and Python does the same work
 (docs/development/compiled-core.md). `polyrelu.complex.engine`, `polyrelu.walks`, the types of
-ridges in `polyrelu.proofs.deep` and the search in one layer of `polyrelu.proofs.injectivity` use
-the core.
+ridges in `polyrelu.proofs.deep`, the search in one layer of `polyrelu.proofs.injectivity` and the
+bounds on boxes of `polyrelu.proofs.deviation` use the core.
 """
 
 from __future__ import annotations

@@ -22,6 +22,12 @@ inline constexpr std::size_t kLanes = 64 / sizeof(T);
 
 #define POLYRELU_INLINE inline __attribute__((always_inline))
 
+/// How often all half-spaces are looked at for one maximum.
+inline constexpr std::size_t kSweeps = 2;
+
+/// By which part of itself a maximum has to become smaller to count as smaller.
+inline constexpr double kGain = 0x1p-16;
+
 /// Columns of a matrix, as many as fit into registers at a time.
 inline constexpr std::size_t kColumns = 4;
 
@@ -176,7 +182,50 @@ POLYRELU_INLINE void maximize_of(std::size_t count, const T* middle, const T* ra
     }
 }
 
+/// Add the multiple of u ≥ 0 to functionals with which their maxima over the box around 0 become
+/// smallest: `on_x` is written in terms of distances from the middle, and so is u.
+template <class Vector, class T>
+POLYRELU_INLINE void add_multiples_of(std::size_t count, const T* radius, const T* u, T u_at_0,
+                                      T* on_x, T* constant, std::size_t padded) {
+    for (std::size_t f = 0; f < padded; f += kLanes<T>) {
+        Vector at_0, slope, best{}, least{}, multiple{}, total;
+        load(constant + f, at_0);
+        for (std::size_t k = 0; k < count; ++k) {
+            load(on_x + k * padded + f, slope);
+            least += (slope < 0 ? -slope : slope) * radius[k];
+        }
+        for (std::size_t j = 0; j < count; ++j) {
+            if (u[j] == 0) continue;
+            load(on_x + j * padded + f, slope);
+            multiple = slope / -u[j];
+            multiple = multiple > 0 ? multiple : Vector{};
+            total = multiple * u_at_0;
+            for (std::size_t k = 0; k < count; ++k) {
+                load(on_x + k * padded + f, slope);
+                slope += multiple * u[k];
+                total += (slope < 0 ? -slope : slope) * radius[k];
+            }
+            // Roundings do not decide between multiples that are equally good.
+            const Vector enough = least - (least < 0 ? -least : least) * static_cast<T>(kGain);
+            best = total < enough ? multiple : best;
+            least = total < enough ? total : least;
+        }
+        for (std::size_t k = 0; k < count; ++k) add<Vector>(best * u[k], on_x + k * padded + f);
+        store<Vector>(at_0 + best * u_at_0, constant + f);
+    }
+}
+
 // The functions for all processors, which cannot be templates.
+POLYRELU_IN_EXACT_ORDER void add_multiples(std::size_t count, const double* radius, const double* u,
+                                           double u_at_0, double* on_x, double* constant,
+                                           std::size_t padded) {
+    add_multiples_of<Doubles>(count, radius, u, u_at_0, on_x, constant, padded);
+}
+POLYRELU_IN_EXACT_ORDER void add_multiples(std::size_t count, const float* radius, const float* u,
+                                           float u_at_0, float* on_x, float* constant,
+                                           std::size_t padded) {
+    add_multiples_of<Singles>(count, radius, u, u_at_0, on_x, constant, padded);
+}
 POLYRELU_IN_EXACT_ORDER void add_product(const PartOfMatrix<double>& part, const double* from,
                                          double* to, std::size_t padded) {
     add_product_of<Doubles>(part, from, to, padded);
@@ -243,7 +292,7 @@ bool is_stable(T low, T high) {
 
 /// A linear function p z + q D + r on one side of d, and how far it is from d at most.
 template <class T>
-struct Side {
+struct Plane {
     T p, q, r, gap;
 };
 
@@ -288,12 +337,12 @@ public:
     }
 
     /// The better one in the middle: by the Lipschitz constant, or with the slopes given.
-    Side<T> above(T p, T q) const {
-        const Side<T> one = side(T{0}, chord_, true), two = side(p, q, true);
+    Plane<T> above(T p, T q) const {
+        const Plane<T> one = side(T{0}, chord_, true), two = side(p, q, true);
         return in_middle(two) < in_middle(one) ? two : one;
     }
-    Side<T> below(T p, T q) const {
-        const Side<T> one = side(T{0}, 1 - chord_, false), two = side(p, q, false);
+    Plane<T> below(T p, T q) const {
+        const Plane<T> one = side(T{0}, 1 - chord_, false), two = side(p, q, false);
         return in_middle(two) > in_middle(one) ? two : one;
     }
 
@@ -305,10 +354,10 @@ private:
         if (z >= 0) return is_on ? change : greater(change, -z);
         return is_on ? z + change : greater(z + change, T{0});
     }
-    T in_middle(const Side<T>& side) const {
+    T in_middle(const Plane<T>& side) const {
         return side.p * middle_z_ + side.q * middle_change_ + side.r;
     }
-    Side<T> side(T p, T q, bool is_above) const {
+    Plane<T> side(T p, T q, bool is_above) const {
         T low = std::numeric_limits<T>::infinity(), high = -low;
         for (std::size_t i = 0; i < kCount; ++i) {
             const T rest = d_[i] - p * z_[i] - q * change_[i];
@@ -357,7 +406,7 @@ void BoxBounder<T>::Pairs::add(std::int32_t neuron, std::int32_t place, Bounds z
     const bool is_known = is_stable(low, high) && is_stable(other_low, other_high);
     if (is_known && !is_on && !other_on) return;
     const T on = static_cast<T>(other_on), slope = on - static_cast<T>(is_on);
-    Side<T> up{slope, on, T{0}, T{0}}, down = up;
+    Plane<T> up{slope, on, T{0}, T{0}}, down = up;
     if (!is_known) {
         const Corners<T> corners(low, high, *change.low, *change.high, other_on, other_high <= 0);
         const Slopes<T> ours(low, high), theirs(other_low, other_high);
@@ -389,7 +438,9 @@ BoxBounder<T>::BoxBounder(std::size_t num_inputs, bool is_single,
       joint_losses_(layers_.size()) {
     for (const PairLayer<T>& layer : layers_) {
         starts_.push_back(first_row_);
+        sign_starts_.push_back(num_signs_);
         first_row_ += 2 * (layer.width + 2 * layer.other_width);
+        num_signs_ += layer.width + layer.other_width;
     }
     for (std::size_t k = 0; k < num_inputs; ++k) inputs_.push_back(static_cast<std::int32_t>(k));
 }
@@ -398,6 +449,7 @@ template <class T>
 void BoxBounder<T>::bound(const BoxBatch<T>& batch, const BatchBounds<T>& found) {
     is_joint_ = batch.is_joint && !is_single_;
     T *slope = found.slope, *scores = found.scores;
+    std::int32_t* worst = found.worst;
     for (std::size_t box = 0; box < batch.count; ++box) {
         T* known = batch.table + box * num_columns();
         const T *low = batch.low + box * num_inputs_, *high = batch.high + box * num_inputs_;
@@ -409,6 +461,9 @@ void BoxBounder<T>::bound(const BoxBatch<T>& batch, const BatchBounds<T>& found)
             radius_[k] = (high[k] - low[k]) / 2;
             width_[k] = high[k] - low[k];
         }
+        signs_ = batch.signs == nullptr ? nullptr : batch.signs + box * num_signs_;
+        sides_.clear();
+        is_empty_ = false;
         for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
             if (layer == 0) {
                 bound_first(known);
@@ -418,11 +473,16 @@ void BoxBounder<T>::bound(const BoxBatch<T>& batch, const BatchBounds<T>& found)
                 find_open(known, layer);
                 bound_open(known, layer);
             }
+            if (signs_ != nullptr) {
+                set_signs(known, layer);
+                shrink();
+            }
             tighten(known, layer);
             relax(known, layer);
         }
         bound_rows(known, batch.wanted + box * rows_.count, found.joint + box * rows_.count,
-                   found.alone + box * rows_.count, slope, scores);
+                   found.alone + box * rows_.count, slope, scores, worst);
+        worst += wanted_.size();
         slope += wanted_.size() * num_inputs_;
         scores += wanted_.size() * num_inputs_;
         found.is_open[box] = static_cast<std::uint8_t>(has_open(known));
@@ -480,16 +540,98 @@ void BoxBounder<T>::find_open(T* known, std::size_t layer) {
         const bool is_theirs = !is_stable(y.low[j], y.high[j]);
         const auto place = static_cast<std::size_t>(std::max(partner, 0));
         if (is_theirs && partner >= 0) marks_[place] = 1;
-        if (is_theirs || (partner >= 0 && is_open[place] != 0))
+        if (is_theirs || (partner >= 0 && is_open[place] != 0) || has_sign(layer, its.width + j))
             their_open_.push_back(static_cast<std::int32_t>(j));
     }
     for (std::size_t i = 0; i < its.width; ++i)
-        if (marks_[i] != 0) open_.push_back(static_cast<std::int32_t>(i));
+        if (marks_[i] != 0 || has_sign(layer, i)) open_.push_back(static_cast<std::int32_t>(i));
+}
+
+/// Whether the sign of a neuron is given: first of f, then of g.
+template <class T>
+bool BoxBounder<T>::has_sign(std::size_t layer, std::size_t place) const {
+    return signs_ != nullptr && signs_[sign_starts_[layer] + place] != 0;
+}
+
+/// Note the half-spaces of given signs of one network, by bounds of preactivations with both signs.
+template <class T>
+void BoxBounder<T>::note_sides(std::size_t layer, bool is_other, const Neurons& chosen) {
+    if (signs_ == nullptr) return;
+    const Functionals& rows = functionals_;
+    const std::int8_t* signs = signs_ + sign_starts_[layer] + (is_other ? layers_[layer].width : 0);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        const std::int8_t sign = signs[chosen[i]];
+        if (sign == 0) continue;
+        const std::size_t f = sign > 0 ? i : chosen.size() + i;
+        Side side{rows.constant[f], {}};
+        for (std::size_t k = 0; k < num_inputs_; ++k)
+            side.slope.push_back(rows.on_a[k * rows.padded + f]);
+        sides_.push_back(std::move(side));
+    }
+}
+
+/// Make the box smaller where half-spaces cut off all of a part.
+template <class T>
+void BoxBounder<T>::shrink() {
+    for (const Side& side : sides_) {
+        T largest = side.constant;
+        for (std::size_t k = 0; k < num_inputs_; ++k)
+            largest += side.slope[k] * middle_[k] + std::fabs(side.slope[k]) * radius_[k];
+        if (largest < 0) {
+            is_empty_ = true;
+            return;
+        }
+        for (std::size_t k = 0; k < num_inputs_; ++k) {
+            const T slope = std::fabs(side.slope[k]), excess = 2 * slope * radius_[k] - largest;
+            if (!(excess > 0)) continue;
+            // Of the width 2 r, the part excess / slope at one end is outside.
+            const T half = excess / slope / 2;
+            radius_[k] = greater(radius_[k] - half, T{0});
+            middle_[k] += side.slope[k] > 0 ? half : -half;
+        }
+    }
+}
+
+/// The same for the first layer, which is affine.
+template <class T>
+void BoxBounder<T>::note_first_sides() {
+    if (signs_ == nullptr) return;
+    const PairLayer<T>& layer = layers_[0];
+    for (std::size_t i = 0; i < layer.width + layer.other_width; ++i) {
+        const T sign = signs_[i];
+        if (sign == 0) continue;
+        const bool is_other = i >= layer.width;
+        const std::size_t neuron = is_other ? i - layer.width : i;
+        const std::vector<T>& weights = is_other ? layer.other_weights : layer.weights;
+        Side side{sign * (is_other ? layer.other_biases : layer.biases)[neuron], {}};
+        for (std::size_t k = 0; k < num_inputs_; ++k)
+            side.slope.push_back(sign * weights[neuron * num_inputs_ + k]);
+        sides_.push_back(std::move(side));
+    }
+}
+
+/// Let the bounds of neurons follow from the given signs.
+template <class T>
+void BoxBounder<T>::set_signs(T* known, std::size_t layer) {
+    const PairLayer<T>& its = layers_[layer];
+    const std::int8_t* signs = signs_ + sign_starts_[layer];
+    for (const int kind : {0, 1}) {
+        const Bounds bounds = range(known, layer, kind);
+        const std::size_t width = kind == 0 ? its.width : its.other_width;
+        for (std::size_t i = 0; i < width; ++i) {
+            const std::int8_t sign = signs[kind == 0 ? i : its.width + i];
+            if (sign == 0) continue;
+            if (sign > 0) bounds.low[i] = greater(bounds.low[i], T{0});
+            if (sign < 0) bounds.high[i] = lesser(bounds.high[i], T{0});
+            is_empty_ = is_empty_ || bounds.low[i] > bounds.high[i];
+        }
+    }
 }
 
 /// Note the open neurons of the first layer with their slopes.
 template <class T>
 void BoxBounder<T>::note_first() {
+    note_first_sides();
     Relaxed& first = relaxed_[0];
     first.open = open_;
     first.slopes.clear();
@@ -514,6 +656,7 @@ void BoxBounder<T>::bound_open(T* known, std::size_t layer) {
         set_constants(its.biases, open_);
         go_back_alone(false, layer, nullptr);
         cut(range(known, layer, 0), open_);
+        note_sides(layer, false, open_);
         for (std::size_t i = 0; i < open_.size(); ++i)
             for (std::size_t k = 0; k < num_inputs_; ++k)
                 here.slopes.push_back(std::fabs(rows.on_a[k * rows.padded + i]));
@@ -524,6 +667,7 @@ void BoxBounder<T>::bound_open(T* known, std::size_t layer) {
     set_constants(its.other_biases, their_open_);
     go_back_alone(true, layer, nullptr);
     cut(range(known, layer, 1), their_open_);
+    note_sides(layer, true, their_open_);
     if (!is_joint_) return;
     start(their_open_.size());
     fill(rows.on_a, its.weight_changes, its.before, their_open_, before.ours.neurons);
@@ -721,17 +865,37 @@ const typename BoxBounder<T>::Neurons& BoxBounder<T>::neurons_before(std::size_t
     return is_other ? relaxed_[m - 1].theirs.neurons : relaxed_[m - 1].ours.neurons;
 }
 
+/// Write the maxima of the functionals over the box, with multiples of the half-spaces.
 template <class T>
 void BoxBounder<T>::maximize() {
-    maxima_.resize(functionals_.padded);
-    maximize_in(num_inputs_, middle_.data(), radius_.data(), functionals_.on_a.data(),
-                functionals_.constant.data(), maxima_.data(), functionals_.padded);
+    Functionals& rows = functionals_;
+    maxima_.resize(rows.padded);
+    if (sides_.empty()) {
+        maximize_in(num_inputs_, middle_.data(), radius_.data(), rows.on_a.data(),
+                    rows.constant.data(), maxima_.data(), rows.padded);
+        return;
+    }
+    rows.next_a = rows.on_a;
+    rows.next_d = rows.constant;
+    for (std::size_t k = 0; k < num_inputs_; ++k)
+        for (std::size_t f = 0; f < rows.padded; ++f)
+            rows.next_d[f] += rows.on_a[k * rows.padded + f] * middle_[k];
+    for (std::size_t sweep = 0; sweep < kSweeps; ++sweep)
+        for (const Side& side : sides_) {
+            T at_middle = side.constant;
+            for (std::size_t k = 0; k < num_inputs_; ++k) at_middle += side.slope[k] * middle_[k];
+            add_multiples(num_inputs_, radius_.data(), side.slope.data(), at_middle,
+                          rows.next_a.data(), rows.next_d.data(), rows.padded);
+        }
+    const std::vector<T> origin(num_inputs_, T{0});
+    maximize_in(num_inputs_, origin.data(), radius_.data(), rows.next_a.data(), rows.next_d.data(),
+                maxima_.data(), rows.padded);
 }
 
 /// Bound the wanted rows, with a row of slopes and of scores for each.
 template <class T>
 void BoxBounder<T>::bound_rows(T* known, const std::uint8_t* wanted, T* joint, T* alone, T* slope,
-                               T* scores) {
+                               T* scores, std::int32_t* worst) {
     T* rows = known + first_row_;
     std::copy_n(rows, rows_.count, joint);
     std::copy_n(rows, rows_.count, alone);
@@ -752,12 +916,14 @@ void BoxBounder<T>::bound_rows(T* known, const std::uint8_t* wanted, T* joint, T
         alone[row] = better_[f];
         joint[row] = is_joint_ ? maxima_[f] : std::numeric_limits<T>::infinity();
         if (is_joint_) better_[f] = lesser(maxima_[f], better_[f]);
+        if (is_empty_) better_[f] = -std::numeric_limits<T>::infinity();
         rows[row] = lesser(better_[f], rows[row]);
         const std::vector<T>& slopes = is_jointly_[f] != 0 ? functionals_.on_a : alone_slopes_;
         for (std::size_t k = 0; k < num_inputs_; ++k)
             slope[f * num_inputs_ + k] = slopes[k * padded + f];
-        score(known, is_jointly_[f] != 0 ? joint_losses_ : losses_, f, padded,
-              scores + f * num_inputs_);
+        const Losses& losses = is_jointly_[f] != 0 ? joint_losses_ : losses_;
+        score(known, losses, f, padded, scores + f * num_inputs_);
+        worst[f] = worst_sign(known, losses, f, padded);
     }
 }
 
@@ -838,6 +1004,32 @@ void BoxBounder<T>::score(T* known, const Losses& losses, std::size_t place, std
                 scores[k] += weight * (slopes[k] * width_[k]);
         }
     }
+}
+
+/// The place, in a list of signs, of the open neuron with the largest loss; -1 without one.
+template <class T>
+std::int32_t BoxBounder<T>::worst_sign(T* known, const Losses& losses, std::size_t place,
+                                       std::size_t padded) const {
+    std::int32_t found = -1;
+    float largest = 0;  // short, so that roundings decide nothing
+    for (std::size_t m = 0; m < layers_.size(); ++m) {
+        const PairLayer<T>& layer = layers_[m];
+        const Bounds z = range(known, m, 0), y = range(known, m, 1);
+        const auto offer = [&](std::size_t row, std::size_t at) {
+            const auto loss = static_cast<float>(losses[m][row * padded + place]);
+            if (!(loss > largest)) return;
+            largest = loss;
+            found = static_cast<std::int32_t>(sign_starts_[m] + at);
+        };
+        for (std::size_t i = 0; i < layer.width; ++i)
+            if (!is_stable(z.low[i], z.high[i])) offer(i, i);
+        for (std::size_t j = 0; j < layer.other_width; ++j) {
+            if (layer.partners[j] < 0 || is_stable(y.low[j], y.high[j])) continue;
+            const auto partner = static_cast<std::size_t>(layer.partners[j]);
+            if (is_stable(z.low[partner], z.high[partner])) offer(partner, layer.width + j);
+        }
+    }
+    return found;
 }
 
 /// Whether a neuron of either network has no known sign.

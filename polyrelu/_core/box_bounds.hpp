@@ -36,6 +36,9 @@ struct BoxBatch {
     const T *low = nullptr, *high = nullptr;
     T* table = nullptr;
     const std::uint8_t* wanted = nullptr;
+    /// Signs of neurons that are given in each box, layer by layer, first of f and then of g; 0 for
+    /// none. Null for none at all.
+    const std::int8_t* signs = nullptr;
     bool is_joint = false;
 };
 
@@ -44,6 +47,7 @@ struct BoxBatch {
 template <class T>
 struct BatchBounds {
     T *joint = nullptr, *alone = nullptr, *slope = nullptr, *scores = nullptr;
+    std::int32_t* worst = nullptr;
     std::uint8_t* is_open = nullptr;
 };
 
@@ -58,6 +62,9 @@ public:
     /// Number of columns of a table of known bounds.
     std::size_t num_columns() const { return first_row_ + rows_.count; }
 
+    /// Number of columns of a table of signs.
+    std::size_t num_signs() const { return num_signs_; }
+
     /// Bound the wanted rows of all boxes; better bounds replace those of the table.
     void bound(const BoxBatch<T>& batch, const BatchBounds<T>& found);
 
@@ -66,6 +73,11 @@ private:
 
     struct Bounds {
         T *low, *high;
+    };
+    /// A half-space: an affine function of the inputs that is not negative where signs are right.
+    struct Side {
+        T constant;
+        std::vector<T> slope;
     };
 
     /// Neurons that may be on, with κ z ≤ σ(z) ≤ λ z + o: κ, λ - κ, o, the largest σ(z) - κ z, and
@@ -106,7 +118,12 @@ private:
     void bound_first(T* known);
     void cut_affine(Bounds bounds, const std::vector<T>& weights,
                     const std::vector<T>& biases) const;
+    bool has_sign(std::size_t layer, std::size_t place) const;
     void note_first();
+    void note_first_sides();
+    void note_sides(std::size_t layer, bool is_other, const Neurons& chosen);
+    void shrink();
+    void set_signs(T* known, std::size_t layer);
     void find_open(T* known, std::size_t layer);
     void bound_open(T* known, std::size_t layer);
     void cut(Bounds bounds, const Neurons& chosen);
@@ -123,16 +140,21 @@ private:
     void maximize();
     void clear_losses(Losses& losses) const;
     void add_inputs(std::vector<T>& slopes) const;
-    void bound_rows(T* known, const std::uint8_t* wanted, T* joint, T* alone, T* slope, T* scores);
+    void bound_rows(T* known, const std::uint8_t* wanted, T* joint, T* alone, T* slope, T* scores,
+                    std::int32_t* worst);
     void rows_alone();
     void rows_jointly();
     void score(T* known, const Losses& losses, std::size_t place, std::size_t padded, T* scores);
+    std::int32_t worst_sign(T* known, const Losses& losses, std::size_t place,
+                            std::size_t padded) const;
     bool has_open(T* known) const;
 
-    std::size_t num_inputs_, first_row_ = 0;
-    bool is_single_, is_joint_ = false, has_both_signs_ = true;
+    std::size_t num_inputs_, first_row_ = 0, num_signs_ = 0;
+    const std::int8_t* signs_ = nullptr;
+    std::vector<Side> sides_;
+    bool is_single_, is_empty_ = false, is_joint_ = false, has_both_signs_ = true;
     std::vector<PairLayer<T>> layers_;
-    std::vector<std::size_t> starts_;
+    std::vector<std::size_t> starts_, sign_starts_;
     PairRows<T> rows_;
 
     Neurons inputs_, open_, their_open_, wanted_, places_, loss_rows_;

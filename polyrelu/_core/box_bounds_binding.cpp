@@ -68,29 +68,34 @@ public:
 
     /// Bound the wanted rows on boxes, see `BoxBounder::bound`.
     py::tuple bound(const Input<T>& low, const Input<T>& high, Written<T> table,
-                    const Input<std::uint8_t>& wanted, bool is_joint) {
+                    const Input<std::uint8_t>& wanted, bool is_joint,
+                    const std::optional<Input<std::int8_t>>& signs) {
         const py::ssize_t count = low.shape(0);
         const auto rows = static_cast<py::ssize_t>(inner_.num_rows());
         const auto inputs = static_cast<py::ssize_t>(inner_.num_inputs());
         if (high.size() != count * inputs || low.size() != count * inputs ||
             wanted.size() != count * rows ||
-            table.size() != count * static_cast<py::ssize_t>(inner_.num_columns()))
+            table.size() != count * static_cast<py::ssize_t>(inner_.num_columns()) ||
+            (signs.has_value() &&
+             signs->size() != count * static_cast<py::ssize_t>(inner_.num_signs())))
             throw std::invalid_argument("arrays of other shapes are needed for bounds on boxes");
         py::ssize_t number = 0;
         for (py::ssize_t i = 0; i < wanted.size(); ++i) number += wanted.data()[i] != 0;
         py::array_t<T> joint({count, rows}), alone({count, rows});
         py::array_t<T> slope({number, inputs}), scores({number, inputs});
+        py::array_t<std::int32_t> worst(number);
         py::array_t<std::uint8_t> is_open(count);
         const BoxBatch<T> batch{static_cast<std::size_t>(count), low.data(), high.data(),
-                                table.mutable_data(), wanted.data(), is_joint};
+                                table.mutable_data(), wanted.data(),
+                                signs.has_value() ? signs->data() : nullptr, is_joint};
         const BatchBounds<T> found{joint.mutable_data(), alone.mutable_data(),
                                    slope.mutable_data(), scores.mutable_data(),
-                                   is_open.mutable_data()};
+                                   worst.mutable_data(), is_open.mutable_data()};
         {
             const py::gil_scoped_release released;
             inner_.bound(batch, found);
         }
-        return py::make_tuple(joint, alone, slope, scores, is_open);
+        return py::make_tuple(joint, alone, slope, scores, worst, is_open);
     }
 
 private:

@@ -16,8 +16,9 @@ from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 
 __all__ = ["BoxBounder", "bounder_of"]
 
-#: Bounds of all rows, joint and alone; slopes and scores of the wanted ones; which boxes are open.
-_Found: TypeAlias = tuple[Floats, Floats, Floats, Floats, NDArray[np.uint8]]
+#: Bounds of all rows, joint and alone; slopes, scores and worst neurons of the wanted ones; which
+#: boxes are open.
+_Found: TypeAlias = tuple[Floats, Floats, Floats, Floats, NDArray[np.int32], NDArray[np.uint8]]
 
 
 class BoxBounder(Protocol):
@@ -30,6 +31,7 @@ class BoxBounder(Protocol):
         table: Floats,
         wanted: NDArray[np.uint8],
         is_joint: bool,
+        signs: NDArray[np.int8] | None,
     ) -> _Found:
         """Bound rows on boxes; better bounds replace those in the table."""
 

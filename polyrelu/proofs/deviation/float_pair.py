@@ -108,6 +108,10 @@ class FloatPair:
         self.rows = self._rows(first, second, pair, rows, inputs)
         self.in_core: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs; it has a core of its own."""
+        return {**self.__dict__, "in_core": None}
+
     @property
     def num_products(self) -> int:
         """Number of weights of the hidden layers of one network."""

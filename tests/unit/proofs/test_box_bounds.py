@@ -99,6 +99,7 @@ def test_the_joint_relaxation_is_tried_again_after_it_was_given_up() -> None:
     task = {
         "boxes": [[[-1.0] * 3, [1.0] * 3, np.inf]],
         "joint": False,
+        "signs": False,
         "best": exact_texts([Fraction(0)]),
         "goal": Goal(gap=Fraction(1, 10**6)).to_texts(),
         "format": "float64",
