@@ -65,7 +65,7 @@ public:
     /// Number of columns of a table of signs.
     std::size_t num_signs() const { return num_signs_; }
 
-    /// Bound the wanted rows of all boxes; better bounds replace those of the table.
+    /// Bound the wanted rows of all boxes; better bounds replace others in the table.
     void bound(const BoxBatch<T>& batch, const BatchBounds<T>& found);
 
 private:

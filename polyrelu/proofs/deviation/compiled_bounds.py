@@ -1,7 +1,7 @@
 """Bounds on boxes by the compiled core, where it is installed.
 
 The core bounds one box after the other and leaves neurons out that are off. Its floats do not
-depend on the processor; those of numpy differ from them by roundings.
+depend on the processor; floats of numpy differ from them by roundings.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class SignParts:
         self._heaps = list[list[tuple[float, int, SignPart]]]()
 
     def bounds(self, found: BoxBounds, spend: Callable[[int], None]) -> Floats:
-        """Return smaller bounds of the objective, given those of the boxes.
+        """Return smaller bounds of the objective, given bounds on the boxes.
 
         `spend` pays for a number of parts before they are bounded.
         """
