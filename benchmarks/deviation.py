@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 import polyrelu
 from benchmarks.reporting import RESULTS, draw_bars, write_results
 from polyrelu import Network, Polyhedron
-from polyrelu.outcomes import DeviationBounds, Undecided
+from polyrelu.outcomes import DeviationBounds, DeviationExceeded, Undecided
 from polyrelu.proofs.deviation.arguments import bounded_coordinates, corners_of
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.points import BestPoint
@@ -109,6 +109,8 @@ def certified(net: Network, copy: Network, domain: object, **options: Any) -> Re
     seconds = time.process_time() - started
     bounds = found.bounds if isinstance(found, Undecided) else found
     record: Record = {"status": found.status, "seconds": round(seconds, 2)}
+    if isinstance(found, DeviationExceeded):
+        record["at_least"] = float(_difference(net, copy, list(found.witness.x)))
     if isinstance(bounds, DeviationBounds):
         record["bounds"] = [float(bounds.at_least), float(bounds.at_most)]
         record["is_exact"] = bounds.is_exact

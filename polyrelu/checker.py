@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9989  5.9 Teaching sets: theorem parallel-lines
- 10003      theorem parallel-lines
- 10109    Files
- 10249    The command line
+ 10293  5.9 Teaching sets: theorem parallel-lines
+ 10307      theorem parallel-lines
+ 10413    Files
+ 10553    The command line
 """
 
 from __future__ import annotations
@@ -8461,8 +8461,9 @@ class GridLayer(NamedTuple):
     """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
     `own` and `bias` are W and b. The differences are Delta a + V d + delta, with Delta in
-    `by_values`, V in `by_differences` and delta in `shift`. `is_bias_exact` and `is_shift_exact`
-    say whether nothing of the bias and of delta was rounded.
+    `by_values`, V in `by_differences` and delta in `shift`; `other_bias` is the bias of g over the
+    scales. `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was
+    rounded, `is_other_exact` whether nothing of V and of `other_bias` was.
     """
 
     own: GridRows
@@ -8475,6 +8476,13 @@ class GridLayer(NamedTuple):
     is_hidden: bool
     is_bias_exact: bool
     is_shift_exact: bool
+    other_bias: list[int]
+    is_other_exact: bool
+
+    @property
+    def is_own_exact(self) -> bool:
+        """Whether no weight and no bias of f was rounded."""
+        return self.is_bias_exact and not self.own.rounded
 
 
 class Partners(NamedTuple):
@@ -8519,6 +8527,20 @@ def rounded_row(numbers: Sequence[int], denominator: int, grid: int) -> tuple[li
     return [x for x, _ in pairs], not any(rest for _, rest in pairs)
 
 
+def scaled_biases(layer: Layer, scales: Sequence[Fraction]) -> list[tuple[int, int]]:
+    """The biases of a layer of g over the scales of its neurons, each with its denominator."""
+    return [
+        (c * scale.denominator, layer.denominator * scale.numerator)
+        for c, scale in zip(layer.bias, scales, strict=True)
+    ]
+
+
+def rounded_numbers(pairs: Sequence[tuple[int, int]], grid: int) -> tuple[list[int], bool]:
+    """Numbers, each over its own denominator, in the same way."""
+    made = [rounded_row([x], denominator, grid) for x, denominator in pairs]
+    return [row[0] for row, _ in made], all(exact for _, exact in made)
+
+
 def rounded_rows(rows: Sequence[tuple[Sequence[int], int]], grid: int, meter: Meter) -> GridRows:
     """Rows with their denominators on the grid."""
     bits = longest([*(row for row, _ in rows), [d for _, d in rows]]) + grid
@@ -8544,26 +8566,29 @@ def grid_layers(
         bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], is_hidden, is_exact, True)
-            found.append(made)
+            kept = is_hidden, is_exact, True, list[int](), True
+            found.append(GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], *kept))
             continue
-        before, after = partners[number], partners[number + 1]
-        aligned, delta, shift = layer_differences(layer, g.layers[number], before, after, meter)
+        before, after, other = partners[number], partners[number + 1], g.layers[number]
+        aligned, delta, shift = layer_differences(layer, other, before, after, meter)
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
-        moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
+        moved, is_shift_exact = rounded_numbers(shift, grid)
+        others, is_other_exact = rounded_numbers(scaled_biases(other, after.scales), grid)
         found.append(
             GridLayer(
                 own,
                 bias,
                 by_values,
                 by_differences,
-                [row[0] for row, _ in moved],
+                moved,
                 after.places,
                 after.scales,
                 is_hidden,
                 is_exact,
-                is_shift_exact=all(exact for _, exact in moved),
+                is_shift_exact,
+                others,
+                is_other_exact and not by_differences.rounded,
             )
         )
     return found
@@ -8752,8 +8777,22 @@ class JointForms:
             others = layer.by_differences
             d = self.preactivations(layer.by_values, layer.shift, layer.is_shift_exact, others)
             self.values, self.differences = z, d
+            self.see(number, layer, z, d)
             if layer.is_hidden:
                 self.activate(number, layer, z, d, cuts)
+
+    def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
+        """Look at the forms of the preactivations of a layer, and of their differences."""
+
+    def narrowed(self, which: int, number: int, index: int, ends: Interval) -> Interval:
+        """The interval of a neuron, whose forms are all that is known about it."""
+        return ends
+
+    def narrowed_pair(
+        self, number: int, index: int, z: Interval, d: Interval, y: Interval
+    ) -> Interval:
+        """The interval of a neuron of g, given the intervals of its partner and of the change."""
+        return y
 
     def charge(self, layer: GridLayer) -> None:
         """Pay for a layer, and hold its forms."""
@@ -8844,6 +8883,7 @@ class JointForms:
         ends = [(c - r - z.error, c + r + z.error) for c, r in zip(z.centers, radii, strict=True)]
         for i in range(len(ends)):
             ends[i] = self.cut(cuts, (0, number, i), ends[i], z.centers[i], z.packed[i], z.error)
+            ends[i] = self.narrowed(0, number, i, ends[i])
         largest, self.new = max(radii), []
         self.ends.append(ends)
         self.pair_ends.append([])
@@ -8881,6 +8921,7 @@ class JointForms:
             reach = radius(d.packed[m])
             most = max(most, reach)
             low, high = d.centers[m] - reach - d.error, d.centers[m] + reach + d.error
+            y = self.narrowed_pair(number, m, own, (low, high), y)
             low, high = max(low, y[0] - own[1]), min(high, y[1] - own[0])
             if low > high:
                 raise EmptyNode
@@ -9142,7 +9183,7 @@ class RelaxedRow:
         self.networks, self.layers, self.forms, self.meter = networks, layers, forms, meter
         self.cuts, self.factor, self.constant = cuts, factor, Fraction(0)
         self.slopes = dict[NeuronKey, tuple[Fraction, Fraction]]()
-        self.multiples = dict[NeuronKey, Fraction]()
+        self.multiples = dict[int, list[tuple[NeuronKey, Fraction]]]()
         self.by_layer = dict[int, list[NeuronKey]]()
 
     def read_slopes(self, entries: Any) -> None:
@@ -9160,6 +9201,11 @@ class RelaxedRow:
             self.slopes[key], last = (first, rest[0] if rest else Fraction(0)), key
             self.by_layer.setdefault(number, []).append(key)
 
+    def add_multiple(self, neuron: NeuronKey, multiple: Fraction) -> None:
+        """Add a multiple of the preactivation of a neuron that was cut by sign, with the sign."""
+        change = self.cuts[neuron] * multiple * self.factor
+        self.multiples.setdefault(neuron[1], []).append((neuron, change))
+
     def to_inputs(self, weights: Sequence[LayerWeights]) -> list[LayerWeights]:
         """Weights of inputs that are above weights of outputs, up to the constant."""
         parts = list(weights)
@@ -9173,6 +9219,7 @@ class RelaxedRow:
     def below(self, layer: Layer, part: LayerWeights) -> LayerWeights:
         """Weights of what a layer reads; its biases go into the constant."""
         row, scale = part
+        self.meter.units(6_000)
         bits = max(longest([row]), scale.bit_length())
         self.meter.pay(len(layer.rows) * (len(layer.rows[0]) + 2), bits, layer.bits)
         bias = sum(w * b for w, b in zip(row, layer.bias, strict=True))
@@ -9195,10 +9242,8 @@ class RelaxedRow:
         listed = self.by_layer.get(number, [])
         for key in sorted(listed, key=lambda key: -key[0]):  # g first: its neurons have partners
             self.replace(key, parts, rest, above)
-        for (which, layer, index), multiple in self.multiples.items():
-            if layer == number:
-                change = self.cuts[which, layer, index] * multiple
-                above[which][index] = above[which].get(index, Fraction(0)) + change
+        for (which, _, index), change in self.multiples.get(number, []):
+            above[which][index] = above[which].get(index, Fraction(0)) + change
         signs = self.forms.signs[number - 1]
         found = list[LayerWeights]()
         for part, numbers, new, known in zip(parts, rest, above, signs, strict=False):
@@ -9404,11 +9449,258 @@ def check_points(case: Case, domain: Domain) -> None:
             require(fits, "values of the outputs at the points as claimed", f"output {i}")
 
 
+# -- Backward bounds
+
+
+class BackwardRows:
+    """The rows of all layers of f and of g, each with its bias, packed for sums of their multiples.
+
+    They are packed when they are needed; `held` are the cells of memory that they take then.
+    """
+
+    def __init__(self, layers: Sequence[GridLayer], meter: Meter) -> None:
+        self.layers, self.meter, self.held = layers, meter, 0
+        self.bits = self.slot = 0
+        self.packed = list[list[list[int]]]()
+        self.packings = list[list[Packing]]()
+
+    def width(self, which: int, number: int) -> int:
+        """The number of neurons of a layer of f or of g."""
+        layer = self.layers[number - 1]
+        return len(layer.partners if which else layer.own.rows)
+
+    def make_room(self, bits: int) -> None:
+        """Make the slots long enough for sums of multiples by numbers of these bits."""
+        if self.slot and bits + self.bits <= self.slot:
+            return
+        rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in (0, 1)]
+        parts = [part for network in rows for part in network if part]
+        self.bits = max(longest(part) + len(part).bit_length() for part in parts) + 2
+        message = f"beyond the limits: numbers of more than {GROWN_BITS} bits"
+        well_formed(bits + self.bits <= GROWN_BITS, message)
+        self.slot = bits + self.bits + SPARE_BITS + 7 & ~7
+        size = sum(len(part) * len(part[0]) for part in parts)
+        self.meter.pay(4 * size, self.slot)
+        self.meter.hold(cells_of(size, self.slot) - self.held)
+        self.held = cells_of(size, self.slot)
+        self.packings = [[Packing(self.slot, len(x[0])) for x in part if x] for part in rows]
+        self.packed = [
+            [
+                list(map(packing.pack, part))
+                for packing, part in zip(packings, network, strict=False)
+            ]
+            for packings, network in zip(self.packings, rows, strict=True)
+        ]
+
+    def below(
+        self, which: int, number: int, weights: Sequence[int], grid: int
+    ) -> tuple[list[int], int]:
+        """Weights of the activations below a layer, and what its biases add to the constant."""
+        bits, layer = longest([weights]), self.layers[number - 1]
+        self.make_room(bits)
+        packed, packing = self.packed[which][number - 1], self.packings[which][number - 1]
+        used = [(w, row) for w, row in zip(weights, packed, strict=True) if w]
+        self.meter.units(8_000)
+        self.meter.pay(len(used), self.slot * packing.count, bits)
+        self.meter.pay(4 * packing.count, self.slot)
+        total, slack = -sum([w * row for w, row in used]), 0
+        if not (layer.is_other_exact if which else layer.is_own_exact):
+            slack = -(-sum([w for w, _ in used if w > 0]) >> grid)
+        found = [slack - x for x in packing.digits(packing.floored(total, grid))]
+        return found[:-1], found[-1]
+
+
+def rows_and_biases(layer: GridLayer, which: int) -> list[list[int]]:
+    """The rows of a layer of f or of g, each with its bias."""
+    rows, bias = (layer.by_differences, layer.other_bias) if which else (layer.own, layer.bias)
+    return [[*row, b] for row, b in zip(rows.rows, bias, strict=True)]
+
+
+class FirstForms(NamedTuple):
+    """The preactivations of layer 1 of f or of g: centers, coefficients, one error, their bits."""
+
+    centers: list[int]
+    coefficients: list[list[int]]
+    error: int
+    bits: int
+
+
+class OpenNeuron(NamedTuple):
+    """An open neuron: its index, its interval, the slope of its chord, the slope below it."""
+
+    place: int
+    low: int
+    high: int
+    slope: int
+    lower: int
+
+
+class ReluLayer(NamedTuple):
+    """A layer of ReLUs: 1 for neurons with the sign 1, the open ones, the bits of intervals."""
+
+    on: list[int]
+    open: list[OpenNeuron]
+    bits: int
+
+
+def relu_layer(intervals: Sequence[Interval]) -> ReluLayer:
+    """The layer of ReLUs with these intervals."""
+    found = [
+        OpenNeuron(i, *ends, slope_of(ends), int(ends[1] > -ends[0]))
+        for i, ends in enumerate(intervals)
+        if not sign_of(ends)
+    ]
+    on = [int(sign_of(ends) > 0) for ends in intervals]
+    return ReluLayer(on, found, longest([x.low, x.high] for x in found))
+
+
+class Backward(NamedTuple):
+    """An upper bound over 2^(2S): a constant over 2^S, center and coefficients, and an error."""
+
+    constant: int
+    center: int
+    coefficients: list[int]
+    error: int
+
+    def bound(self, grid: int) -> int:
+        """The bound."""
+        return (self.constant << grid) + self.center + sum(map(abs, self.coefficients)) + self.error
+
+
+class BackwardForms(JointForms):
+    """The forms of a leaf `backward`: open neurons get further bounds, layer by layer.
+
+    `firsts` are the forms of layer 1 of f and of g, `relus` the layers of their ReLUs.
+    """
+
+    def __init__(
+        self, inputs: InputForms, count: int, grid: int, slot: int, rows: BackwardRows
+    ) -> None:
+        super().__init__(inputs, count, grid, slot, rows.meter)
+        self.rows, self.firsts = rows, list[FirstForms]()
+        self.relus: tuple[list[ReluLayer], list[ReluLayer]] = ([], [])
+
+    def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
+        """Keep the forms of the first layer."""
+        if number > 1:
+            return
+        packing, slot = self.packing, self.packing.slot
+        size = (packing.count + 1) * (len(z.centers) + len(d.centers))
+        self.meter.pay(4 * size, slot)
+        self.meter.hold(cells_of(size, slot))
+        own, centers = [packing.digits(x) for x in z.packed], list(d.centers)
+        others = [packing.digits(x) for x in d.packed]
+        for m, place in enumerate(layer.partners):
+            if place >= 0:
+                centers[m] += z.centers[place]
+                others[m] = [x + y for x, y in zip(others[m], own[place], strict=True)]
+        for listed, rows, error in (
+            (z.centers, own, z.error),
+            (centers, others, z.error + d.error),
+        ):
+            bits = max(longest([listed]), longest(rows), error.bit_length())
+            self.firsts.append(FirstForms(listed, rows, error, bits))
+
+    def activate(
+        self, number: int, layer: GridLayer, z: FormList, d: FormList, cuts: SignCuts
+    ) -> None:
+        """The activations of a hidden layer, and their differences."""
+        super().activate(number, layer, z, d, cuts)
+        self.relus[0].append(relu_layer(self.ends[-1]))
+        self.relus[1].append(relu_layer([y for _, _, y in self.pair_ends[-1]]))
+
+    def narrowed(self, which: int, number: int, index: int, ends: Interval) -> Interval:
+        """The interval of a neuron; an open one of a later layer is bounded backwards."""
+        if number == 1 or sign_of(ends):
+            return ends
+        found = list[int]()
+        for side in (1, -1):
+            weights = [0] * self.rows.width(which, number)
+            weights[index] = side << self.grid
+            found.append(-(-self.descended(which, number, weights).bound(self.grid) >> self.grid))
+        low, high = max(ends[0], -found[1]), min(ends[1], found[0])
+        if low > high:
+            raise EmptyNode
+        return low, high
+
+    def narrowed_pair(
+        self, number: int, index: int, z: Interval, d: Interval, y: Interval
+    ) -> Interval:
+        """The interval of a neuron of g, which is the sum of its partner and the change."""
+        low, high = max(y[0], z[0] + d[0]), min(y[1], z[1] + d[1])
+        if low > high:
+            raise EmptyNode
+        return self.narrowed(1, number, index, (low, high))
+
+    def descended(self, which: int, number: int, weights: list[int]) -> Backward:
+        """The bound of weights over 2^S of the preactivations of a layer of f or of g."""
+        constant = 0
+        for above in range(number, 1, -1):
+            weights, added = self.rows.below(which, above, weights, self.grid)
+            weights, more = self.below_relu(which, above - 1, weights)
+            constant += added + more
+        first = self.firsts[which]
+        used = [(w, i) for i, w in enumerate(weights) if w]
+        width = len(first.coefficients[0])
+        self.meter.units(8_000)
+        self.meter.pay((len(used) + 1) * (width + 4), longest([weights]), first.bits)
+        sums, center = [0] * width, 0
+        for w, i in used:
+            sums = [x + w * y for x, y in zip(sums, first.coefficients[i], strict=True)]
+            center += w * first.centers[i]
+        return Backward(constant, center, sums, first.error * sum(abs(w) for w, _ in used))
+
+    def below_relu(self, which: int, number: int, weights: Sequence[int]) -> tuple[list[int], int]:
+        """Weights of preactivations above weights of activations, and what the constant grows."""
+        layer, total = self.relus[which][number - 1], 0
+        self.meter.units(6_000)
+        self.meter.pay(len(weights) + 8 * len(layer.open), longest([weights]), layer.bits)
+        found = [w if on else 0 for w, on in zip(weights, layer.on, strict=True)]
+        for i, low, high, slope, lower in layer.open:
+            w = weights[i]
+            if w <= 0:
+                found[i] = w * lower
+                continue
+            found[i] = w * slope >> SLOPE
+            total += max(-found[i] * low, (w - found[i]) * high)
+        return found, -(-total >> self.grid)
+
+    def upper_bound(self, row: ClauseRow) -> Fraction:
+        """The backward bound of a row."""
+        grid, inputs, number = self.grid, self.inputs, len(self.rows.layers)
+        size = len(row.f) + len(row.g) + sum(1 + len(inputs.terms[j]) for j, _ in row.x)
+        bits = longest([w for _, w in part] for part in (row.f, row.g, row.x))
+        self.meter.pay(4 * size + 30, 2 * grid, bits)
+        constant = center = error = 0
+        sums = [0] * len(self.firsts[0].coefficients[0])
+        for which, listed in enumerate((row.f, row.g)):
+            if not listed:
+                continue
+            weights = [0] * self.rows.width(which, number)
+            for i, w in listed:
+                weights[i] = w << grid
+            if len(self.relus[which]) == number:
+                weights, more = self.below_relu(which, number, weights)
+                constant += more
+            found = self.descended(which, number, weights)
+            constant, center = constant + found.constant, center + found.center
+            error += found.error
+            sums = [x + y for x, y in zip(sums, found.coefficients, strict=True)]
+        for j, w in row.x:
+            center += w * inputs.centers[j] << grid
+            error += abs(w) * inputs.error << grid
+            for k, x in inputs.terms[j]:
+                sums[k] += w * x << grid
+        total = Backward(constant, center, sums, error).bound(grid)
+        return Fraction(total, 1 << 2 * grid) + row.constant
+
+
 # -- Leaves
 
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
 LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
 MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
+PLAIN = re.compile("open|backward")
 CUT_NODES = OneOf(
     (
         (),
@@ -9417,7 +9709,7 @@ CUT_NODES = OneOf(
         (re.compile("[fg]"), int, int),
         (MARKED, LISTED_MULTIPLES),
         (RELAXED, LISTED_SLOPES),
-        ("open",),
+        (PLAIN,),
     )
 )
 #: Multiples of inequalities of the domain and of cuts by sign, each with its number.
@@ -9456,7 +9748,7 @@ class BoundsTree:
         self.networks = [case.network, case.other] if "other" in case.claim else [case.network]
         self.excluded = self.read_excluded(case.claim.get("except", []))
         self.slot, self.num_open = 2 * self.grid + 31 & ~7, 0
-        self.num_rows = sum(map(len, clauses))
+        self.num_rows, self.rows = sum(map(len, clauses)), BackwardRows(layers, self.meter)
 
     def read_excluded(self, boxes: Any) -> list[list[Ends]]:
         """The boxes of the claim about which nothing is said."""
@@ -9543,10 +9835,10 @@ class BoundsTree:
             require(fits, "an open node that is the next box of `except`", "another one")
             self.num_open += 1
             return
-        before = self.meter.cells
+        before = self.meter.cells - self.rows.held
         with contextlib.suppress(EmptyNode):
             self.leaf(self, record).check(shown)
-        self.meter.release(self.meter.cells - before)
+        self.meter.release(self.meter.cells - self.rows.held - before)
 
 
 class Leaf:
@@ -9554,13 +9846,15 @@ class Leaf:
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
         self.tree, self.meter, self.box = tree, tree.meter, tree.box
-        self.listed: dict[int, Any] = {c: entry for c, *entry in (record[1] if record else [])}
-        if record:
-            check_indices([c for c, *_ in record[1]], len(tree.clauses), "clauses")
+        listed = record[1] if len(record) > 1 else []
+        self.listed: dict[int, Any] = {c: entry for c, *entry in listed}
+        check_indices([c for c, *_ in listed], len(tree.clauses), "clauses")
         inputs = tree.inputs.forms(self.box)
         count, grid = len(self.box.ends), tree.grid
         self.meter.hold(cells_of(4, tree.slot * count))
         self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
+        if record == ["backward"]:
+            self.forms = BackwardForms(inputs, count, grid, tree.slot, tree.rows)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row
@@ -9616,8 +9910,13 @@ class Leaf:
     def row_holds(self, row: ClauseRow) -> bool:
         """Whether a row holds without multiples; a row of several clauses is looked at once."""
         if id(row) not in self.known:
-            self.known[id(row)] = row.holds(self.value(row, []))
+            self.known[id(row)] = row.holds(self.value(row, [])) or self.holds_backward(row)
         return self.known[id(row)]
+
+    def holds_backward(self, row: ClauseRow) -> bool:
+        """Whether a row holds by its backward bound."""
+        forms = self.forms
+        return isinstance(forms, BackwardForms) and row.holds(forms.upper_bound(row))
 
     def read_multiples(self, entries: Any) -> NumberedMultiples:
         """The multiples of inequalities and cuts, with their numbers."""
@@ -9668,37 +9967,42 @@ class Leaf:
         if not multiples:
             total = center + packing.radius(packed) + error
             return Fraction(total, 1 << grid) + row.constant
-        self.meter.pay(6 * packing.count * (1 + len(multiples)), packing.slot, self.bits(multiples))
-        rest, coefficients = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
+        common = least_common_multiple([x.denominator for _, x in multiples], self.meter)
+        scale = common * self.tree.domain.scale
+        digits = packing.digits(packed)
+        self.meter.pay(3 * len(digits) + 3, packing.slot, scale.bit_length())
+        rest, coefficients = scale * (center + error), [scale * x for x in digits]
         for n, multiple in multiples:
-            factor = multiple * row.scale
-            middle, entries, more = self.inequality(n)
-            rest += factor * (middle + more)
+            self.meter.pay(8, bits_of(multiple) + row.scale.bit_length(), common.bit_length())
+            factor = multiple.numerator * (common // multiple.denominator) * row.scale
+            middle, entries = self.inequality(n)
+            bits = longest([[middle], entries])
+            self.meter.pay(3 * len(entries) + 3, bits, factor.bit_length())
+            rest += factor * middle
             for k, entry in enumerate(entries):
                 coefficients[k] += factor * entry
-        total_radius = sum(map(abs, coefficients), Fraction(0))
-        return Fraction(rest + total_radius, 1 << grid) + row.constant
+        total = rest + sum(map(abs, coefficients))
+        self.meter.pay_divisions(4, total.bit_length() + bits_of(row.constant), scale.bit_length())
+        return Fraction(total, scale << grid) + row.constant
 
-    def bits(self, multiples: NumberedMultiples) -> int:
-        """The bits of all multiples together."""
-        return sum(bits_of(x) for _, x in multiples)
+    def inequality(self, n: int) -> tuple[int, list[int]]:
+        """An inequality form >= 0, times the scale of the domain.
 
-    def inequality(self, n: int) -> tuple[Fraction, Sequence[int | Fraction], int]:
-        """An inequality form >= 0: center, coefficients, and error."""
-        slacks, grid = self.tree.domain.slacks, self.tree.grid
+        The center, with the error, and the coefficients, as far as they are not 0.
+        """
+        slacks, scale = self.tree.domain.slacks, self.tree.domain.scale
         if n < len(slacks):
-            scale, form = self.tree.domain.scale, slacks[n]
-            rounded = self.box.rounded
-            middle = (form.get(0, 0) << grid) + sum(
+            form, rounded = slacks[n], self.box.rounded
+            self.meter.pay(2 * len(form) + 2 * len(rounded), bits_of_form(form), longest(rounded))
+            middle = (form.get(0, 0) << self.tree.grid) + sum(
                 x * rounded[k - 1][0] for k, x in form.items() if k
             )
-            coefficients = [
-                Fraction(form.get(k, 0) * r, scale) for k, (_, r) in enumerate(rounded, 1)
-            ]
-            return Fraction(middle, scale), coefficients, 0
+            return middle, [form.get(k, 0) * r for k, (_, r) in enumerate(rounded, 1)]
         neuron, side = self.cuts[n - len(slacks)]
         center, digits, error = self.forms.kept[neuron]
-        return Fraction(side * center), [side * x for x in digits], error
+        slot = self.forms.packing.slot
+        self.meter.pay(2 * len(digits) + 2, slot, scale.bit_length())
+        return scale * (side * center + error), [scale * side * x for x in digits]
 
     def exact(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
         """The largest value of an affine row with multiples over the box."""
@@ -9725,7 +10029,7 @@ class Leaf:
             if n < count:
                 self.add(total, self.affine_inequality(n), multiple * row.scale)
             else:
-                way.multiples[self.cuts[n - count][0]] = multiple * row.scale
+                way.add_multiple(self.cuts[n - count][0], multiple)
         outputs = [
             LayerWeights(all_weights(part, network.widths[-1]), 1)
             for part, network in zip((row.f, row.g), tree.networks, strict=False)
@@ -9742,18 +10046,18 @@ class Leaf:
     def largest(self, total: dict[int, Fraction]) -> Fraction:
         """The largest value of an affine function over the box."""
         found = total.pop(0, Fraction(0))
-        ends = self.box.ends
-        bits = max((sum(map(bits_of, pair)) for pair in ends), default=0)
-        self.meter.pay_divisions(6 * len(total), bits, max(map(bits_of, total.values()), default=0))
         for k, x in total.items():
-            found += x * ends[k - 1][1 if x > 0 else 0]
+            end = self.box.ends[k - 1][1 if x > 0 else 0]
+            bits = bits_of(x) + bits_of(end)
+            self.meter.pay_divisions(6, bits, bits + bits_of(found))
+            found += x * end
         return found
 
     def add(self, total: dict[int, Fraction], form: tuple[Form, int], factor: Fraction) -> None:
         """Add a multiple of a form over a denominator."""
         entries, scale = form
         bits = bits_of_form(entries) + scale.bit_length() + bits_of(factor)
-        known = max(map(bits_of, total.values()), default=0)
+        known = max((bits_of(total[k]) for k in entries if k in total), default=0)
         self.meter.pay_divisions(6 * len(entries), bits, bits + known)
         for symbol, x in entries.items():
             total[symbol] = total.get(symbol, Fraction(0)) + factor * Fraction(x, scale)

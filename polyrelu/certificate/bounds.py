@@ -37,8 +37,9 @@ class BoundsNode(TreeRecord):
     Attributes
     ----------
     kind
-        `cut` and `sign` for nodes that two others follow; `leaf`, `bounded`, `exact`, `relaxed` and
-        `open` for leaves; `shown` before the record of a node, for clauses that hold on all of it.
+        `cut` and `sign` for nodes that two others follow; `leaf`, `bounded`, `exact`, `relaxed`,
+        `backward` and `open` for leaves; `shown` before the record of a node, for clauses that hold
+        on all of it.
     coordinate
         Of a cut, the coordinate.
     place
@@ -59,7 +60,7 @@ class BoundsNode(TreeRecord):
     ['g', 2, 7]
     """
 
-    kind: Literal["cut", "sign", "leaf", "bounded", "exact", "relaxed", "shown", "open"]
+    kind: Literal["cut", "sign", "leaf", "bounded", "exact", "relaxed", "backward", "shown", "open"]
     coordinate: int = 0
     place: Fraction | None = None
     neuron: tuple[int, int, int] = (0, 1, 0)
@@ -67,8 +68,8 @@ class BoundsNode(TreeRecord):
     slopes: Sequence[Mapping[tuple[int, int, int], tuple[Fraction, ...]]] = ()
 
     def __post_init__(self) -> None:
-        kinds = ("cut", "sign", "leaf", "bounded", "exact", "relaxed", "shown", "open")
-        expect_choice(self.kind, kinds, "kind")
+        leaves = ("leaf", "bounded", "exact", "relaxed", "backward", "open")
+        expect_choice(self.kind, ("cut", "sign", *leaves, "shown"), "kind")
         expect_count(self.coordinate, "coordinate")
 
     def to_json(self) -> list[Any]:
@@ -92,7 +93,7 @@ class BoundsNode(TreeRecord):
                     ]
                 )
             return [self.kind, listed]
-        return ["open"] if self.kind == "open" else []
+        return [] if self.kind == "leaf" else [self.kind]
 
     def __repr__(self) -> str:
         ends = {"cut": f" of coordinate {self.coordinate}", "sign": f" of neuron {self.neuron}"}

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from polyrelu.checking.affine_maps import ExactMap
 from polyrelu.checking.arithmetic import Form, bits_of_form, check_indices
+from polyrelu.checking.backward import BackwardForms, BackwardRows
 from polyrelu.checking.boxes import Ends, NodeBox, NodeInputs
 from polyrelu.checking.clauses import ClauseRow, Clauses, check_points, clauses_of
 from polyrelu.checking.forms import EmptyNode, JointForms
 from polyrelu.checking.grid import MAX_GRID, MIN_GRID, PARTNER, GridLayer, grid_layers
 from polyrelu.checking.meter import cells_of, longest, quote, require, well_formed
-from polyrelu.checking.pairs import Domain, check_pair, read_domain
+from polyrelu.checking.pairs import Domain, check_pair, least_common_multiple, read_domain
 from polyrelu.checking.relaxed_rows import SLOPES, LayerWeights, RelaxedRow
 from polyrelu.checking.text import RATIONAL, OneOf, fit, rational, rationals
 from polyrelu.checking.theorems import Case, Rule, theorem
@@ -27,6 +28,7 @@ from polyrelu.checking.trees import bits_of
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
 LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
 MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
+PLAIN = re.compile("open|backward")
 CUT_NODES = OneOf(
     (
         (),
@@ -35,7 +37,7 @@ CUT_NODES = OneOf(
         (re.compile("[fg]"), int, int),
         (MARKED, LISTED_MULTIPLES),
         (RELAXED, LISTED_SLOPES),
-        ("open",),
+        (PLAIN,),
     )
 )
 #: Multiples of inequalities of the domain and of cuts by sign, each with its number.
@@ -74,7 +76,7 @@ class BoundsTree:
         self.networks = [case.network, case.other] if "other" in case.claim else [case.network]
         self.excluded = self.read_excluded(case.claim.get("except", []))
         self.slot, self.num_open = 2 * self.grid + 31 & ~7, 0
-        self.num_rows = sum(map(len, clauses))
+        self.num_rows, self.rows = sum(map(len, clauses)), BackwardRows(layers, self.meter)
 
     def read_excluded(self, boxes: Any) -> list[list[Ends]]:
         """The boxes of the claim about which nothing is said."""
@@ -161,10 +163,10 @@ class BoundsTree:
             require(fits, "an open node that is the next box of `except`", "another one")
             self.num_open += 1
             return
-        before = self.meter.cells
+        before = self.meter.cells - self.rows.held
         with contextlib.suppress(EmptyNode):
             self.leaf(self, record).check(shown)
-        self.meter.release(self.meter.cells - before)
+        self.meter.release(self.meter.cells - self.rows.held - before)
 
 
 class Leaf:
@@ -172,13 +174,15 @@ class Leaf:
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
         self.tree, self.meter, self.box = tree, tree.meter, tree.box
-        self.listed: dict[int, Any] = {c: entry for c, *entry in (record[1] if record else [])}
-        if record:
-            check_indices([c for c, *_ in record[1]], len(tree.clauses), "clauses")
+        listed = record[1] if len(record) > 1 else []
+        self.listed: dict[int, Any] = {c: entry for c, *entry in listed}
+        check_indices([c for c, *_ in listed], len(tree.clauses), "clauses")
         inputs = tree.inputs.forms(self.box)
         count, grid = len(self.box.ends), tree.grid
         self.meter.hold(cells_of(4, tree.slot * count))
         self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
+        if record == ["backward"]:
+            self.forms = BackwardForms(inputs, count, grid, tree.slot, tree.rows)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row
@@ -234,8 +238,13 @@ class Leaf:
     def row_holds(self, row: ClauseRow) -> bool:
         """Whether a row holds without multiples; a row of several clauses is looked at once."""
         if id(row) not in self.known:
-            self.known[id(row)] = row.holds(self.value(row, []))
+            self.known[id(row)] = row.holds(self.value(row, [])) or self.holds_backward(row)
         return self.known[id(row)]
+
+    def holds_backward(self, row: ClauseRow) -> bool:
+        """Whether a row holds by its backward bound."""
+        forms = self.forms
+        return isinstance(forms, BackwardForms) and row.holds(forms.upper_bound(row))
 
     def read_multiples(self, entries: Any) -> NumberedMultiples:
         """The multiples of inequalities and cuts, with their numbers."""
@@ -286,37 +295,42 @@ class Leaf:
         if not multiples:
             total = center + packing.radius(packed) + error
             return Fraction(total, 1 << grid) + row.constant
-        self.meter.pay(6 * packing.count * (1 + len(multiples)), packing.slot, self.bits(multiples))
-        rest, coefficients = Fraction(center + error), list(map(Fraction, packing.digits(packed)))
+        common = least_common_multiple([x.denominator for _, x in multiples], self.meter)
+        scale = common * self.tree.domain.scale
+        digits = packing.digits(packed)
+        self.meter.pay(3 * len(digits) + 3, packing.slot, scale.bit_length())
+        rest, coefficients = scale * (center + error), [scale * x for x in digits]
         for n, multiple in multiples:
-            factor = multiple * row.scale
-            middle, entries, more = self.inequality(n)
-            rest += factor * (middle + more)
+            self.meter.pay(8, bits_of(multiple) + row.scale.bit_length(), common.bit_length())
+            factor = multiple.numerator * (common // multiple.denominator) * row.scale
+            middle, entries = self.inequality(n)
+            bits = longest([[middle], entries])
+            self.meter.pay(3 * len(entries) + 3, bits, factor.bit_length())
+            rest += factor * middle
             for k, entry in enumerate(entries):
                 coefficients[k] += factor * entry
-        total_radius = sum(map(abs, coefficients), Fraction(0))
-        return Fraction(rest + total_radius, 1 << grid) + row.constant
+        total = rest + sum(map(abs, coefficients))
+        self.meter.pay_divisions(4, total.bit_length() + bits_of(row.constant), scale.bit_length())
+        return Fraction(total, scale << grid) + row.constant
 
-    def bits(self, multiples: NumberedMultiples) -> int:
-        """The bits of all multiples together."""
-        return sum(bits_of(x) for _, x in multiples)
+    def inequality(self, n: int) -> tuple[int, list[int]]:
+        """An inequality form >= 0, times the scale of the domain.
 
-    def inequality(self, n: int) -> tuple[Fraction, Sequence[int | Fraction], int]:
-        """An inequality form >= 0: center, coefficients, and error."""
-        slacks, grid = self.tree.domain.slacks, self.tree.grid
+        The center, with the error, and the coefficients, as far as they are not 0.
+        """
+        slacks, scale = self.tree.domain.slacks, self.tree.domain.scale
         if n < len(slacks):
-            scale, form = self.tree.domain.scale, slacks[n]
-            rounded = self.box.rounded
-            middle = (form.get(0, 0) << grid) + sum(
+            form, rounded = slacks[n], self.box.rounded
+            self.meter.pay(2 * len(form) + 2 * len(rounded), bits_of_form(form), longest(rounded))
+            middle = (form.get(0, 0) << self.tree.grid) + sum(
                 x * rounded[k - 1][0] for k, x in form.items() if k
             )
-            coefficients = [
-                Fraction(form.get(k, 0) * r, scale) for k, (_, r) in enumerate(rounded, 1)
-            ]
-            return Fraction(middle, scale), coefficients, 0
+            return middle, [form.get(k, 0) * r for k, (_, r) in enumerate(rounded, 1)]
         neuron, side = self.cuts[n - len(slacks)]
         center, digits, error = self.forms.kept[neuron]
-        return Fraction(side * center), [side * x for x in digits], error
+        slot = self.forms.packing.slot
+        self.meter.pay(2 * len(digits) + 2, slot, scale.bit_length())
+        return scale * (side * center + error), [scale * side * x for x in digits]
 
     def exact(self, row: ClauseRow, multiples: NumberedMultiples) -> Fraction:
         """The largest value of an affine row with multiples over the box."""
@@ -343,7 +357,7 @@ class Leaf:
             if n < count:
                 self.add(total, self.affine_inequality(n), multiple * row.scale)
             else:
-                way.multiples[self.cuts[n - count][0]] = multiple * row.scale
+                way.add_multiple(self.cuts[n - count][0], multiple)
         outputs = [
             LayerWeights(all_weights(part, network.widths[-1]), 1)
             for part, network in zip((row.f, row.g), tree.networks, strict=False)
@@ -360,18 +374,18 @@ class Leaf:
     def largest(self, total: dict[int, Fraction]) -> Fraction:
         """The largest value of an affine function over the box."""
         found = total.pop(0, Fraction(0))
-        ends = self.box.ends
-        bits = max((sum(map(bits_of, pair)) for pair in ends), default=0)
-        self.meter.pay_divisions(6 * len(total), bits, max(map(bits_of, total.values()), default=0))
         for k, x in total.items():
-            found += x * ends[k - 1][1 if x > 0 else 0]
+            end = self.box.ends[k - 1][1 if x > 0 else 0]
+            bits = bits_of(x) + bits_of(end)
+            self.meter.pay_divisions(6, bits, bits + bits_of(found))
+            found += x * end
         return found
 
     def add(self, total: dict[int, Fraction], form: tuple[Form, int], factor: Fraction) -> None:
         """Add a multiple of a form over a denominator."""
         entries, scale = form
         bits = bits_of_form(entries) + scale.bit_length() + bits_of(factor)
-        known = max(map(bits_of, total.values()), default=0)
+        known = max((bits_of(total[k]) for k in entries if k in total), default=0)
         self.meter.pay_divisions(6 * len(entries), bits, bits + known)
         for symbol, x in entries.items():
             total[symbol] = total.get(symbol, Fraction(0)) + factor * Fraction(x, scale)

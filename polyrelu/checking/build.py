@@ -65,6 +65,7 @@ MODULES = (
     "affine_maps",
     "relaxed_rows",
     "clauses",
+    "backward",
     "bounds",
     "gradients",
     "teaching",

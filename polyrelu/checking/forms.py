@@ -160,8 +160,22 @@ class JointForms:
             others = layer.by_differences
             d = self.preactivations(layer.by_values, layer.shift, layer.is_shift_exact, others)
             self.values, self.differences = z, d
+            self.see(number, layer, z, d)
             if layer.is_hidden:
                 self.activate(number, layer, z, d, cuts)
+
+    def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
+        """Look at the forms of the preactivations of a layer, and of their differences."""
+
+    def narrowed(self, which: int, number: int, index: int, ends: Interval) -> Interval:
+        """The interval of a neuron, whose forms are all that is known about it."""
+        return ends
+
+    def narrowed_pair(
+        self, number: int, index: int, z: Interval, d: Interval, y: Interval
+    ) -> Interval:
+        """The interval of a neuron of g, given the intervals of its partner and of the change."""
+        return y
 
     def charge(self, layer: GridLayer) -> None:
         """Pay for a layer, and hold its forms."""
@@ -252,6 +266,7 @@ class JointForms:
         ends = [(c - r - z.error, c + r + z.error) for c, r in zip(z.centers, radii, strict=True)]
         for i in range(len(ends)):
             ends[i] = self.cut(cuts, (0, number, i), ends[i], z.centers[i], z.packed[i], z.error)
+            ends[i] = self.narrowed(0, number, i, ends[i])
         largest, self.new = max(radii), []
         self.ends.append(ends)
         self.pair_ends.append([])
@@ -289,6 +304,7 @@ class JointForms:
             reach = radius(d.packed[m])
             most = max(most, reach)
             low, high = d.centers[m] - reach - d.error, d.centers[m] + reach + d.error
+            y = self.narrowed_pair(number, m, own, (low, high), y)
             low, high = max(low, y[0] - own[1]), min(high, y[1] - own[0])
             if low > high:
                 raise EmptyNode

@@ -34,8 +34,9 @@ class GridLayer(NamedTuple):
     """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
     `own` and `bias` are W and b. The differences are Delta a + V d + delta, with Delta in
-    `by_values`, V in `by_differences` and delta in `shift`. `is_bias_exact` and `is_shift_exact`
-    say whether nothing of the bias and of delta was rounded.
+    `by_values`, V in `by_differences` and delta in `shift`; `other_bias` is the bias of g over the
+    scales. `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was
+    rounded, `is_other_exact` whether nothing of V and of `other_bias` was.
     """
 
     own: GridRows
@@ -48,6 +49,13 @@ class GridLayer(NamedTuple):
     is_hidden: bool
     is_bias_exact: bool
     is_shift_exact: bool
+    other_bias: list[int]
+    is_other_exact: bool
+
+    @property
+    def is_own_exact(self) -> bool:
+        """Whether no weight and no bias of f was rounded."""
+        return self.is_bias_exact and not self.own.rounded
 
 
 class Partners(NamedTuple):
@@ -92,6 +100,20 @@ def rounded_row(numbers: Sequence[int], denominator: int, grid: int) -> tuple[li
     return [x for x, _ in pairs], not any(rest for _, rest in pairs)
 
 
+def scaled_biases(layer: Layer, scales: Sequence[Fraction]) -> list[tuple[int, int]]:
+    """The biases of a layer of g over the scales of its neurons, each with its denominator."""
+    return [
+        (c * scale.denominator, layer.denominator * scale.numerator)
+        for c, scale in zip(layer.bias, scales, strict=True)
+    ]
+
+
+def rounded_numbers(pairs: Sequence[tuple[int, int]], grid: int) -> tuple[list[int], bool]:
+    """Numbers, each over its own denominator, in the same way."""
+    made = [rounded_row([x], denominator, grid) for x, denominator in pairs]
+    return [row[0] for row, _ in made], all(exact for _, exact in made)
+
+
 def rounded_rows(rows: Sequence[tuple[Sequence[int], int]], grid: int, meter: Meter) -> GridRows:
     """Rows with their denominators on the grid."""
     bits = longest([*(row for row, _ in rows), [d for _, d in rows]]) + grid
@@ -117,26 +139,29 @@ def grid_layers(
         bias, is_exact = rounded_row(layer.bias, layer.denominator, grid)
         is_hidden = number < f.num_hidden_layers()
         if g is None:
-            made = GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], is_hidden, is_exact, True)
-            found.append(made)
+            kept = is_hidden, is_exact, True, list[int](), True
+            found.append(GridLayer(own, bias, NO_ROWS, NO_ROWS, [], [], [], *kept))
             continue
-        before, after = partners[number], partners[number + 1]
-        aligned, delta, shift = layer_differences(layer, g.layers[number], before, after, meter)
+        before, after, other = partners[number], partners[number + 1], g.layers[number]
+        aligned, delta, shift = layer_differences(layer, other, before, after, meter)
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
-        moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
+        moved, is_shift_exact = rounded_numbers(shift, grid)
+        others, is_other_exact = rounded_numbers(scaled_biases(other, after.scales), grid)
         found.append(
             GridLayer(
                 own,
                 bias,
                 by_values,
                 by_differences,
-                [row[0] for row, _ in moved],
+                moved,
                 after.places,
                 after.scales,
                 is_hidden,
                 is_exact,
-                is_shift_exact=all(exact for _, exact in moved),
+                is_shift_exact,
+                others,
+                is_other_exact and not by_differences.rounded,
             )
         )
     return found

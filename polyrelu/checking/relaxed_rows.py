@@ -46,7 +46,7 @@ class RelaxedRow:
         self.networks, self.layers, self.forms, self.meter = networks, layers, forms, meter
         self.cuts, self.factor, self.constant = cuts, factor, Fraction(0)
         self.slopes = dict[NeuronKey, tuple[Fraction, Fraction]]()
-        self.multiples = dict[NeuronKey, Fraction]()
+        self.multiples = dict[int, list[tuple[NeuronKey, Fraction]]]()
         self.by_layer = dict[int, list[NeuronKey]]()
 
     def read_slopes(self, entries: Any) -> None:
@@ -64,6 +64,11 @@ class RelaxedRow:
             self.slopes[key], last = (first, rest[0] if rest else Fraction(0)), key
             self.by_layer.setdefault(number, []).append(key)
 
+    def add_multiple(self, neuron: NeuronKey, multiple: Fraction) -> None:
+        """Add a multiple of the preactivation of a neuron that was cut by sign, with the sign."""
+        change = self.cuts[neuron] * multiple * self.factor
+        self.multiples.setdefault(neuron[1], []).append((neuron, change))
+
     def to_inputs(self, weights: Sequence[LayerWeights]) -> list[LayerWeights]:
         """Weights of inputs that are above weights of outputs, up to the constant."""
         parts = list(weights)
@@ -77,6 +82,7 @@ class RelaxedRow:
     def below(self, layer: Layer, part: LayerWeights) -> LayerWeights:
         """Weights of what a layer reads; its biases go into the constant."""
         row, scale = part
+        self.meter.units(6_000)
         bits = max(longest([row]), scale.bit_length())
         self.meter.pay(len(layer.rows) * (len(layer.rows[0]) + 2), bits, layer.bits)
         bias = sum(w * b for w, b in zip(row, layer.bias, strict=True))
@@ -99,10 +105,8 @@ class RelaxedRow:
         listed = self.by_layer.get(number, [])
         for key in sorted(listed, key=lambda key: -key[0]):  # g first: its neurons have partners
             self.replace(key, parts, rest, above)
-        for (which, layer, index), multiple in self.multiples.items():
-            if layer == number:
-                change = self.cuts[which, layer, index] * multiple
-                above[which][index] = above[which].get(index, Fraction(0)) + change
+        for (which, _, index), change in self.multiples.get(number, []):
+            above[which][index] = above[which].get(index, Fraction(0)) + change
         signs = self.forms.signs[number - 1]
         found = list[LayerWeights]()
         for part, numbers, new, known in zip(parts, rest, above, signs, strict=False):

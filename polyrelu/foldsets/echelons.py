@@ -38,7 +38,7 @@ class Group(NamedTuple):
     pivots
         Their pivot columns.
     rows
-        The rows, the identity at the pivots and 0 at those of the groups before.
+        The rows, the identity at the pivots and 0 at the pivots of the groups before.
     """
 
     kept: list[int]

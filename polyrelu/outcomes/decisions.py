@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
 from polyrelu.certificate import BoundsCertificate, Choice, DecisionsClaim, TreeCertificate
-from polyrelu.exact import decimal_below
+from polyrelu.exact import decimal_below, format_rational
 from polyrelu.outcomes.answers import Answer, NextStep, Proved, answer_text
 from polyrelu.outcomes.points import Witness
 from polyrelu.outcomes.properties import ABOUT_EXCESS
@@ -15,6 +15,14 @@ from polyrelu.outcomes.work import ProofStatistics
 from polyrelu.support.display import bracketed
 
 __all__ = ["DecisionsOutcome", "DecisionsUndecided", "DifferentDecisions", "SameDecisions"]
+
+
+#: What a certificate shows about differences of outputs.
+_MULTIPLES = "outputs of the second network differ from each other by {} as much as in the first"
+_ABOUT_DIFFERENCES = (
+    "the certificate is about the differences of outputs from output 0, made from the last layers "
+    "of both networks"
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,13 +39,17 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
     classes
         The classes that the first network chose at points that were tried. Where several classes
         meet there are ties, about which nothing is said. Empty if the certificate shows that both
-        networks compute the same function.
+        networks compute the same function, or that differences of outputs are multiples.
     search
         How much work the answer took.
     claim
         What is proved; None if the certificate claims equality of both networks, or just this.
     choose
         Whether networks choose the largest or the smallest output.
+    factor
+        A positive number: the certificate is about the differences of outputs from output 0, of the
+        first network times this factor and of the second one, and shows that they are equal. None
+        for all other certificates.
     next
         What to try next, the most promising first; empty if there is nothing to suggest.
 
@@ -56,6 +68,7 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
     search: ProofStatistics
     claim: DecisionsClaim | None = field(default=None, kw_only=True)
     choose: Choice = field(default="largest", kw_only=True)
+    factor: Fraction | None = field(default=None, kw_only=True)
 
     @property
     def statement(self) -> str:
@@ -67,6 +80,10 @@ class SameDecisions(Proved[BoundsCertificate | TreeCertificate]):
         return str(DecisionsClaim(*pair, claim.domain, self.margin, choose=self.choose))
 
     def _remarks(self) -> list[str]:
+        if self.factor is not None:
+            times = f"{format_rational(self.factor)} times" if self.factor != 1 else "exactly"
+            same = f"the certificate shows more: {_MULTIPLES.format(times)}"
+            return [same, str(self.search), _ABOUT_DIFFERENCES]
         if not self.classes:
             same = "the certificate shows more: both networks compute the same function"
             return [same, str(self.search)]

@@ -26,11 +26,13 @@ from tests.generators.bounds_documents import document
 from tests.generators.bounds_examples import (
     ABOVE,
     ACCEPTED,
+    BACKWARD,
     CUT,
     EXACT,
     LEAF,
     MATCHING,
     RAMP,
+    RAMP_TWICE,
     SEGMENT,
     above_nodes,
     deviation,
@@ -38,6 +40,7 @@ from tests.generators.bounds_examples import (
     lipschitz,
     ranged,
     slopes,
+    twice,
 )
 from tests.generators.tree_documents import Document, changed, written
 
@@ -60,13 +63,15 @@ NOTHING_HOLDS = "a row of each clause that holds on the leaf"
 EXTRA = BoundsNode("bounded", multiples=[(0, 0, {0: F(1)})])
 NOT_SHOWN = "a row of each listed clause that holds on the node"
 HALF = F(1, 2)
-RELU_TWICE = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])
 
 
 @pytest.mark.parametrize(
     ("file", "step", "expected"),
     [
         (ranged(0, F("0.999"), LEAF), "line 2", NOTHING_HOLDS),
+        (twice(0, 1, LEAF), "line 2", NOTHING_HOLDS),
+        (twice(0, F("0.999"), BACKWARD), "line 2", NOTHING_HOLDS),
+        (twice(F("0.001"), 1, BACKWARD), "line 2", NOTHING_HOLDS),
         (ranged(0, 1, EXACT), "line 2", "neurons whose signs are known"),
         (ranged(0, 1, slopes((1, (0, 0), (HALF,)))), "line 2", "slopes of all open neurons"),
         (
@@ -136,7 +141,7 @@ RELU_TWICE = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])
         (deviation("0", "1", LEAF, matching=[[(2, F(1)), None, None]]), "matching", "neurons b"),
         (deviation("0", "1", LEAF, matching=[[(1, F(-1)), None, None]]), "matching", "scales that"),
         (deviation("0", "1", LEAF, matching=[]), "matching", "equal widths where no matching"),
-        (deviation("0", "1", LEAF, other=RELU_TWICE), "claim", "equally many layers"),
+        (deviation("0", "1", LEAF, other=RAMP_TWICE), "claim", "equally many layers"),
         (deviation("0", "1", LEAF, other=RAMP), "claim", "equally many layers"),
         (
             deviation("1/4", "1/5", LEAF, excluded=(SubBox((F(0),), (F(1),)),)),

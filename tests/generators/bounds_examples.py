@@ -25,11 +25,13 @@ from tests.generators.tree_documents import Document
 __all__ = [
     "ABOVE",
     "ACCEPTED",
+    "BACKWARD",
     "CUT",
     "EXACT",
     "LEAF",
     "MATCHING",
     "RAMP",
+    "RAMP_TWICE",
     "SEGMENT",
     "above_nodes",
     "deviation",
@@ -37,6 +39,7 @@ __all__ = [
     "lipschitz",
     "ranged",
     "slopes",
+    "twice",
 ]
 
 F = Fraction
@@ -45,7 +48,10 @@ ABSOLUTE = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
 RAISED = from_arrays([([[-3], [1], [1]], [0, 0, 2]), ([["1/3", 1, "1/8"]], ["-1/8"])])
 STEEPER = from_arrays([([[1], [-1]], [0, 0]), ([[2, 2]], [-1])])
 RAMP = from_arrays([([[1]], [0])], last="relu")
+#: max(max(x, 0), 0): forms do not know that the second neuron is never negative.
+RAMP_TWICE = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])
 SEGMENT = Polyhedron.box([-1], [1])
+BACKWARD = BoundsNode("backward")
 LEAF, CUT, EXACT = BoundsNode("leaf"), BoundsNode("cut"), BoundsNode("exact")
 #: |x| and |x| + 1/4 + (x + 2)/8 - 1/4: RAISED adds max(x + 2, 0)/8 - 1/8 to |x|.
 MATCHING = [[(1, F(3)), (0, F(1)), None]]
@@ -55,6 +61,20 @@ def ranged(low: Fraction | int, high: Fraction | int, *nodes: BoundsNode) -> Doc
     """|x| on [-1, 1] has values from `low` to `high`."""
     bounds = OutputRange(0, (F(low), F(0)), (F(1), F(high)))
     return document(RangeClaim(ABSOLUTE, SEGMENT, (bounds,)), [[0], [1]], nodes)
+
+
+def twice(low: Fraction | int, high: Fraction | int, *nodes: BoundsNode) -> Document:
+    """RAMP_TWICE has values from `low` to `high`."""
+    bounds = OutputRange(0, (F(low), F(0)), (F(1), F(high)))
+    return document(RangeClaim(RAMP_TWICE, SEGMENT, (bounds,)), [[0], [1]], nodes)
+
+
+def steeper_twice(at_most: Fraction, *nodes: BoundsNode) -> Document:
+    """RAMP_TWICE and the same times 7/6 with other scales differ by at most 1/6, at 1."""
+    other = from_arrays([([[2], [1]], [0, 5]), ([["1/3", 0]], [0]), ([["7/4"]], [0])])
+    claim = DeviationClaim(RAMP_TWICE, other, SEGMENT, (0,), F(1, 6), at_most)
+    matching: list[list[tuple[int, Fraction] | None]] = [[(0, F(2)), None], [(0, F(1, 2))]]
+    return document(claim, [[1]], nodes, matching=matching)
 
 
 def deviation(
@@ -133,6 +153,12 @@ FLOORS = [(0, (0, i), (0,)) for i in (0, 1)]
 EQUAL = [(c, (1, i), (0, 0)) for c in (0, 1) for i in (0, 1)]
 
 ACCEPTED: dict[str, Document] = {
+    "backward": twice(0, 1, BACKWARD),
+    "backward, of a pair": steeper_twice(F(1, 5), BACKWARD),
+    "backward below a cut": twice(0, 1, CUT, LEAF, BACKWARD),
+    "backward below a sign": twice(
+        0, 1, BoundsNode("sign", neuron=(0, 2, 0)), BACKWARD, BACKWARD
+    ),
     "slopes": ranged(0, 1, slopes(*FLOORS, *CHORDS)),
     "slopes of pairs": deviation("1/4", "1/4", slopes(*EQUAL)),
     "shown above a cut": ranged(0, 1, slopes(*CHORDS, kind="shown"), CUT, EXACT, EXACT),

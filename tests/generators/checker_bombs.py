@@ -671,6 +671,26 @@ def thin_leaves(size: int) -> bytes:
     return bounds_of(stack(*[1] * 20), "[0]\n[]", size)
 
 
+def backward_leaves(size: int) -> bytes:
+    """Leaves with open neurons of a wide network that are bounded backwards."""
+    return bounds_of(stack(5, size, size, size, 2), '[0]\n["backward"]', 4_000)
+
+
+def thin_backward_leaves(size: int) -> bytes:
+    """Very many leaves on which every layer of a deep network of one neuron is followed back."""
+    return bounds_of(stack(*[1] * 20), '[0]\n["backward"]', size)
+
+
+def deep_backward_leaf(size: int) -> bytes:
+    """A leaf of a network with very many layers of one neuron, of which each is followed back."""
+    return bounds_of(stack(*[1] * size), '["backward"]')
+
+
+def fine_backward_leaf(size: int) -> bytes:
+    """Backward bounds on the finest grid."""
+    return bounds_of(stack(20, size, size, 2), '["backward"]', grid=4_096)
+
+
 def fine_grid(size: int) -> bytes:
     """A leaf on the finest grid."""
     return bounds_of(stack(20, size, size, 2), "[0]\n[]", 4_000, grid=4_096)
@@ -704,9 +724,11 @@ def many_multiples(size: int) -> bytes:
     return bounds_of(net, leaf, 40, first=first)
 
 
-def held(net: Any, clauses: list[list[dict[str, Any]]], nodes: str, size: int = 4_000) -> bytes:
+def held(
+    net: Any, clauses: list[list[dict[str, Any]]], nodes: str, size: int = 4_000, **more: Any
+) -> bytes:
     """A claim that clauses hold for one network on a cube."""
-    terms: dict[str, Any] = {"claim": {"kind": "holds", "clauses": clauses}}
+    terms: dict[str, Any] = {"claim": {"kind": "holds", "clauses": clauses}, **more}
     terms["without"] = ["outputs", "at-least", "at-most", "other"]
     return bounds_of(net, nodes, size, **terms)
 
@@ -743,6 +765,54 @@ def many_slopes(size: int) -> bytes:
     matching = [[[i, "2/3"] for i in range(size)]]
     listed = [[c, 0, [], slopes] for c in range(18)]
     return bounds_of(net, json.dumps(["shown", listed]), 4_000, matching=matching)
+
+
+#: A row that holds by far.
+FAR = "-1" + "0" * 900
+
+
+def sums_of_ends(size: int) -> bytes:
+    """Largest values over boxes of many coordinates, each with long ends of its own."""
+    ends = [unit(size, j, s + long(2 * j)) + " 1" for j in range(size) for s in ("", "-")]
+    net = network(size, layer(0, [row(*["1"] * size)]))
+    return held(net, [[below(FAR, 0)]] * 20, '["exact",[]]', inequalities=ends)
+
+
+def sums_of_multiples(size: int) -> bytes:
+    """Many long multiples of inequalities whose denominators have no common divisor."""
+    slanted = [f"{1 + i % 7} {1 + i % 5} 1000" for i in range(size)]
+    cube = [unit(2, j, sign) + " 1" for j in range(2) for sign in ("1", "-1")]
+    multiples = [[4 + i, f"1/{long(i)}"] for i in range(size)]
+    node = json.dumps(["bounded", [[c, 0, multiples] for c in range(20)]])
+    net = network(2, layer(0, ["1 1"]))
+    return held(net, [[below(FAR, 0)]] * 20, node, 1, inequalities=[*cube, *slanted])
+
+
+def long_pivots(size: int) -> bytes:
+    """Multiples of inequalities where inputs are combinations of others with long denominators."""
+    equations = [f"{unit(4, i, long(i))} {row(i + 1, 2)} 0" for i in range(4)]
+    cube = [unit(6, j, sign) + " 1" for j in (4, 5) for sign in ("1", "-1")]
+    slanted = [f"{row(*[1 + i % (j + 2) for j in range(6)])} 1000" for i in range(size)]
+    multiples = [[4 + i, "1/3"] for i in range(size)]
+    node = json.dumps(["bounded", [[c, 0, multiples] for c in range(20)]])
+    net, terms = network(6, layer(0, [row(*["1"] * 6)])), {"equations": equations}
+    return held(net, [[below(FAR, 0)]] * 20, node, 9, inequalities=[*cube, *slanted], **terms)
+
+
+def wide_multiples(size: int) -> bytes:
+    """Multiples of all sides of a cube, one after the other, in many rows."""
+    multiples = [[i, "1/3"] for i in range(2 * size)]
+    node = json.dumps(["relaxed", [[c, 0, multiples, []] for c in range(40)]])
+    return held(network(size, layer(0, [row(*["0"] * size)])), [[below(FAR)]] * 40, node, 9)
+
+
+def deep_multiples(size: int) -> bytes:
+    """Multiples of neurons of many layers, each of which was cut by sign."""
+    net = network(1, *(layer(k, ["1"]) for k in range(size)))
+    first = "".join(f'["f",{k},0]\n' for k in range(1, size))
+    multiples = [[1 + k, "1"] for k in range(1, size)]
+    node = json.dumps(["relaxed", [[c, 0, multiples, []] for c in range(40)]])
+    return held(net, [[below(FAR, 0)]] * 40, node, 9, first=first)
 
 
 def dense_inputs(size: int) -> bytes:
@@ -860,6 +930,10 @@ BOMBS = {
     "equal rows": Bomb(equal_rows, 300, 20),
     "leaves": Bomb(leaves, 300, 20),
     "thin leaves": Bomb(thin_leaves, 4_000, 200),
+    "backward leaves": Bomb(backward_leaves, 300, 20),
+    "thin backward leaves": Bomb(thin_backward_leaves, 4_000, 200),
+    "deep backward leaf": Bomb(deep_backward_leaf, 4_000, 40),
+    "fine backward leaf": Bomb(fine_backward_leaf, 200, 8),
     "fine grid": Bomb(fine_grid, 200, 8),
     "long centers": Bomb(long_centers, 200, 10),
     "long layers": Bomb(long_layers, 60, 4),
@@ -869,6 +943,11 @@ BOMBS = {
     "long slopes": Bomb(long_slopes, 60, 4),
     "deep slopes": Bomb(deep_slopes, 2_000, 100),
     "many slopes": Bomb(many_slopes, 300, 8),
+    "sums of ends": Bomb(sums_of_ends, 200, 40),
+    "sums of multiples": Bomb(sums_of_multiples, 100, 30),
+    "long pivots": Bomb(long_pivots, 200, 20),
+    "wide multiples": Bomb(wide_multiples, 1_200, 60),
+    "deep multiples": Bomb(deep_multiples, 3_000, 300),
     "dense inputs": Bomb(dense_inputs, 300, 10),
     "excluded boxes": Bomb(excluded_boxes, 1_500, 20),
     "long scales": Bomb(long_scales, 300, 6),

@@ -87,7 +87,26 @@ def bound_alone(
     constant: Floats,
     with_losses: bool = False,
 ) -> AffineBound:
-    """Bound functionals of the last of some layers of one network, each on the box at its place."""
+    """Bound functionals of the last of some layers of one network, each on the box at its place.
+
+    Parameters
+    ----------
+    weights, biases
+        The hidden layers up to this one, shapes (neurons, neurons before) and (neurons,).
+    relaxations
+        The relaxations of their neurons on all boxes.
+    place
+        The index of the box of each functional, shape (functionals,).
+    functional, constant
+        S and k, shapes (functionals, neurons of the last layer) and (functionals,).
+    with_losses
+        Whether the losses of all neurons are returned as well.
+
+    Notes
+    -----
+    Where S is positive, σ(z) is replaced by its upper bound λ z + o, elsewhere by its lower bound
+    κ z. Source: Zhang, Weng, Chen, Hsieh, Daniel (2018, arXiv 1811.00866).
+    """
     S, k, losses = functional, constant, list[Floats]()
     for relaxation, weight, bias in zip(
         reversed(relaxations), weights[::-1], biases[::-1], strict=True
@@ -114,7 +133,27 @@ def bound_pair(
     constant: Floats,
     with_losses: bool = False,
 ) -> AffineBound:
-    """Bound functionals S·a + G·d of the last of some layers of two networks."""
+    """Bound functionals S·a + G·d of the last of some layers of two networks.
+
+    Parameters
+    ----------
+    pair
+        The networks.
+    relaxations
+        For each hidden layer up to this one the relaxation of a, and the joint one of d.
+    place
+        The index of the box of each functional, shape (functionals,).
+    on_a, on_d, constant
+        S, G and k, shapes (functionals, neurons of f), (functionals, neurons of g) and
+        (functionals,).
+    with_losses
+        Whether the losses of all neurons of f are returned as well.
+
+    Notes
+    -----
+    The bounds of d are p z + q D + r, z being the partner's preactivation: so G becomes weights of
+    the preactivations of f, and of the differences D, which depend on a and d of the layer before.
+    """
     S, G, k, losses = on_a, on_d, constant, list[Floats]()
     for m in range(len(relaxations) - 1, -1, -1):
         alone, joint = relaxations[m]

@@ -22,7 +22,7 @@ from polyrelu.exact import as_float, nearest_vector
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
-from polyrelu.proofs.deviation.float_forms import row_bounds
+from polyrelu.proofs.deviation.float_forms import backward_row_bounds, row_bounds
 from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
@@ -92,7 +92,7 @@ class CertifiedTree:
     bounds: dict[int, Fraction] = field(default_factory=dict)
     row_bounds: dict[int, list[Fraction]] = field(default_factory=dict)
     _closed: set[int] = field(default_factory=set)
-    _outside: dict[int, BoundsNode] = field(default_factory=dict)
+    _records: dict[int, BoundsNode] = field(default_factory=dict)
 
     def close(
         self,
@@ -120,21 +120,33 @@ class CertifiedTree:
         """Apply the rule to the last boxes of a stack, and cut those that fail."""
         number = min(SETTINGS.boxes_per_check, len(stack))
         taken = [stack.pop() for _ in range(number)]
-        boxes = _in_floats(taken)
-        budget.spend(price_of_boxes(number, self._num_products()))
-        guesses = self.problem.objective(row_bounds(self.problem.double, boxes))
-        guesses = np.where(self.problem.meets(boxes.low, boxes.high), guesses, -np.inf)
-        failed = list[int]()
-        for i, (node, low, high) in enumerate(taken):
-            is_too_large = as_float(self.limit) < guesses[i] < np.inf
-            is_likely = not is_too_large or not may_cut
-            if is_likely:
-                budget.spend(price_of_forms(self.problem.size, len(low)))
-            if not (is_likely and self._is_closed(node, low, high, budget)) and may_cut:
-                failed.append(i)
-        if failed:
+        failed = self._those_that_fail(taken, budget, may_cut, is_backward=False)
+        failed = self._those_that_fail(failed, budget, may_cut, is_backward=True)
+        if failed and may_cut:
             budget.spend(price_of_boxes(len(failed), 4 * self._num_products()))
-            stack += self._cut([taken[i] for i in failed])
+            stack += self._cut(failed)
+
+    def _those_that_fail(
+        self, taken: list[_Box], budget: Budget, may_cut: bool, *, is_backward: bool
+    ) -> list[_Box]:
+        """Apply the rule, or the one of leaves `backward`, to boxes that floats do not rule out."""
+        if not taken:
+            return []
+        boxes, factor = _in_floats(taken), 4 if is_backward else 1
+        budget.spend(price_of_boxes(len(taken), factor * self._num_products()))
+        bounds = backward_row_bounds if is_backward else row_bounds
+        guesses = self.problem.objective(bounds(self.problem.double, boxes))
+        guesses = np.where(self.problem.meets(boxes.low, boxes.high), guesses, -np.inf)
+        failed = list[_Box]()
+        for box, guess in zip(taken, guesses.tolist(), strict=True):
+            is_likely = not as_float(self.limit) < guess < np.inf
+            if not may_cut:  # each leaf gets a bound, perhaps a better one
+                is_likely = not is_backward or guess < as_float(self.bounds[box[0]])
+            if is_likely:
+                budget.spend((1 + is_backward) * price_of_forms(self.problem.size, len(box[1])))
+            if not (is_likely and self._is_closed(box, budget, is_backward=is_backward)):
+                failed.append(box)
+        return failed
 
     def _close_by_tasks(
         self, stack: list[_Box], budget: Budget, progress: Progress | None, tasks: TaskStream
@@ -176,13 +188,13 @@ class CertifiedTree:
         boxes = list(group)
         for number, j in result["cuts"]:
             boxes += self._parts(boxes[number], j)
-        for number, is_closed, texts, outside in result["bounds"]:
+        for number, is_closed, texts, record in result["bounds"]:
             node, (bound, *rows) = boxes[number][0], exact_numbers(texts)
             self.bounds[node], self.row_bounds[node] = bound, rows
             if is_closed:
                 self._closed.add(node)
-            if outside:
-                self._outside[node] = _outside_from(outside)
+            if record:
+                self._records[node] = _record_from(record)
         return [boxes[number] for number in result["left"]]
 
     def close_for_a_while(self, stack: list[_Box], work: float) -> bytes:
@@ -195,7 +207,7 @@ class CertifiedTree:
                 node,
                 node in self._closed,
                 exact_texts([bound, *self.row_bounds[node]]),
-                _outside_texts(self._outside.get(node)),
+                _record_texts(self._records.get(node)),
             ]
             for node, bound in self.bounds.items()
         ]
@@ -216,23 +228,28 @@ class CertifiedTree:
         """Number of products of floats for the forms on a box."""
         return self.problem.size * 2 * sum(self.problem.first.widths)
 
-    def _is_closed(self, node: int, low: ExactPoint, high: ExactPoint, budget: Budget) -> bool:
+    def _is_closed(self, box: _Box, budget: Budget, *, is_backward: bool) -> bool:
         """Apply the rule to a leaf, and note its bound."""
-        leaf = self.rule.leaf(low, high)
+        node, low, high = box
+        leaf = self.rule.leaf(low, high, is_backward=is_backward)
         budget.spend(price_of_generators(self.problem.size, leaf.num_new_generators))
-        rows = [leaf.upper_bound(row) for row in self.problem.rows]
-        self.bounds[node] = self.problem.exact_objective(rows)
-        self.row_bounds[node] = rows
-        if not self._holds(leaf, rows):
+        rows = leaf.upper_bounds(self.problem.rows)
+        holds = self._holds(leaf, rows)
+        bound = self.problem.exact_objective(rows)
+        if holds or not is_backward or bound < self.bounds.get(node, bound + 1):
+            self.bounds[node], self.row_bounds[node] = bound, rows
+            if is_backward:
+                self._records[node] = BoundsNode("backward")
+        if not holds and not is_backward:
             limits = [self.limit] * len(self.problem.clauses)
             outside = outside_node(self.problem, self.rule, leaf, (low, high), rows, limits)
-            if outside is None:
-                return False
-            self._outside[node] = outside
-            self.bounds[node] = self.limit
-            self.row_bounds[node] = [self.limit] * len(rows)
-        self._closed.add(node)
-        return True
+            if outside is not None:
+                self._records[node], self.bounds[node] = outside, self.limit
+                self.row_bounds[node] = [self.limit] * len(rows)
+                holds = True
+        if holds:
+            self._closed.add(node)
+        return holds
 
     def _holds(self, leaf: RoundedLeaf, rows: list[Fraction]) -> bool:
         """Whether each clause has a row whose bound is small enough."""
@@ -258,6 +275,7 @@ class CertifiedTree:
             j = int(np.where(movable, score, -np.inf).argmax())
             self.bounds.pop(node, None)
             self.row_bounds.pop(node, None)
+            self._records.pop(node, None)
             parts += self._parts((node, low, high), j)[::-1]
         return parts
 
@@ -314,7 +332,7 @@ class CertifiedTree:
             if limit is not None and node in self.bounds:
                 is_closed = is_closed or self.bounds[node] <= limit
             plain = BoundsNode("leaf" if is_closed else "open")
-            nodes.add(self._outside.get(node, plain))
+            nodes.add(self._records.get(node, plain) if is_closed else plain)
             if is_closed:
                 volume += Fraction(1, 1 << depth[node])
             else:
@@ -337,19 +355,22 @@ def close_boxes(problem: Problem, rule: RoundedRule, task: Any) -> bytes:
     return tree.close_for_a_while(stack[::-1], task["work"])
 
 
-def _outside_texts(node: BoundsNode | None) -> list[Any]:
-    """Return the multiples of a leaf outside the domain, none for another leaf."""
-    listed = () if node is None else node.multiples
-    return [
+def _record_texts(node: BoundsNode | None) -> list[Any]:
+    """Return the kind and the multiples of a leaf, nothing for a plain one."""
+    if node is None:
+        return []
+    listed = [
         [clause, row, list(multiples), exact_texts(multiples.values())]
-        for clause, row, multiples in listed
+        for clause, row, multiples in node.multiples
     ]
+    return [node.kind, listed]
 
 
-def _outside_from(entries: Sequence[Any]) -> BoundsNode:
-    """Return the leaf of `_outside_texts`."""
+def _record_from(record: Sequence[Any]) -> BoundsNode:
+    """Return the leaf of `_record_texts`."""
+    kind, entries = record
     listed = [
         (clause, row, dict(zip(numbers, exact_numbers(texts), strict=True)))
         for clause, row, numbers, texts in entries
     ]
-    return BoundsNode("bounded", multiples=listed)
+    return BoundsNode(kind, multiples=listed)

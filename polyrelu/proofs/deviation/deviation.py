@@ -329,7 +329,7 @@ class _Question:
         )
 
     def _search(self, budget: Budget) -> None:
-        """Cut boxes, unless there are too many inputs."""
+        """Cut boxes, unless the networks seem equal: the exact maximum is tried then."""
         if self.goal.limit is None and self._seems_equal():
             return
         self.search.run(budget, self.progress, self._is_exceeded, self.tasks)
@@ -368,8 +368,8 @@ class _Question:
     def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return the first cuts of the search, with a bound for every leaf."""
         size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
-        price = price_of_forms(size, len(self.problem.lower))
-        price += price_of_generators(size, num_neurons)
+        price = 3 * price_of_forms(size, len(self.problem.lower))
+        price += 2 * price_of_generators(size, num_neurons)
         tree = self._new_tree(first_boxes(self.search.tree, price, budget))
         tree.close(Budget(), self.progress, may_cut=False)
         return tree
@@ -443,6 +443,7 @@ class _Question:
     def _certificate(
         self, at_most: Fraction, log: TreeLog, excluded: tuple[SubBox, ...], grid: int
     ) -> BoundsCertificate:
+        """Return the certificate of an upper bound, and of the difference at the best point."""
         domain = self.coordinates.domain
         outputs = self.outputs
         claim = DeviationClaim(
@@ -458,6 +459,7 @@ class _Question:
         return max(self.outputs, key=lambda i: abs(f[i] - g[i]))
 
     def _statistics(self, tree: CertifiedTree, covered: Fraction) -> BoundStatistics:
+        """Return the work of the search, for a tree that covers a share of the box."""
         return BoundStatistics(
             num_nodes=tree.tree.num_nodes,
             num_leaves=tree.tree.num_leaves,

@@ -15,6 +15,7 @@ from fractions import Fraction
 from polyrelu.certificate import LinearRow
 from polyrelu.exact import Infeasible, LinearProgram, Optimal, RationalMatrix
 from polyrelu.network import Network
+from polyrelu.proofs.deviation.affine_values import largest_value
 from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.support.typing import Point
@@ -100,7 +101,7 @@ class ExactLeaf:
         self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None
     ) -> Fraction:
         """Return the largest value over the box of a row with multiples of constraints."""
-        return self._largest(self._with(self.affine(row), multiples or {}))
+        return largest_value(self._with(self.affine(row), multiples or {}), *self._box)
 
     def from_rounded(self, multiples: Mapping[int, Fraction]) -> dict[int, Fraction]:
         """Return the multiples that stand for multiples of the forms of the rule.
@@ -131,8 +132,8 @@ class ExactLeaf:
     ) -> dict[int, Fraction]:
         """Return so large Farkas multipliers that the row with these multiples is negative."""
         none = [Fraction(0)] * len(row)
-        excess = self._largest(self._with(none, farkas))
-        factor = max(Fraction(1), (self._largest(row) + 1) / -excess)
+        excess = largest_value(self._with(none, farkas), *self._box)
+        factor = max(Fraction(1), (largest_value(row, *self._box) + 1) / -excess)
         return {number: factor * multiple for number, multiple in farkas.items()}
 
     def _with(self, row: Sequence[Fraction], multiples: Mapping[int, Fraction]) -> list[Fraction]:
@@ -142,11 +143,6 @@ class ExactLeaf:
             entries = self.constraints[number]
             total = [t + multiple * x for t, x in zip(total, entries, strict=True)]
         return total
-
-    def _largest(self, row: Sequence[Fraction]) -> Fraction:
-        """Return the largest value of an affine function over the box."""
-        ends = zip(row[1:], *self._box, strict=True)
-        return row[0] + sum((x * (high if x > 0 else low) for x, low, high in ends), Fraction(0))
 
 
 def _affine_layers(

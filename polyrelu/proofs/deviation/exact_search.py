@@ -1,9 +1,9 @@
 """The exact maximum of an objective: leaves on which the networks are affine.
 
-The search begins with the boxes of a tree. A node
-with few open neurons is cut by the sign of one of them, another one by its longest losses. Where no
-neuron is open, a linear program has the maximum of each row exactly. When no node is left, the best
-value is the maximum.
+The search begins with the boxes of a tree. A node with few open neurons is cut by the sign of one
+of them, and so is a node whose box was cut without use. The boxes of other nodes are cut, in the
+coordinate in which the relaxation loses most. Where no neuron is open, a linear program has the
+maximum of each row exactly. When no node is left, the best value is the maximum.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.proofs.deviation.backward import Boxes
+from polyrelu.proofs.deviation.backward import AffineBound, Boxes, Places, bound_alone
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 from polyrelu.proofs.deviation.relaxations import Corners, Range, Relaxation
 
-__all__ = ["row_bounds"]
+__all__ = ["backward_row_bounds", "row_bounds"]
 
 
 @dataclass(slots=True)
@@ -51,14 +51,114 @@ class _Forms:
 
 def row_bounds(pair: FloatPair, boxes: Boxes) -> Floats:
     """Return upper bounds of the rows of two networks on boxes, shape (boxes, rows)."""
-    inputs = _Forms(boxes.middle, boxes.radius[:, :, None] * np.eye(pair.num_inputs))
-    a, change = inputs, None
-    for m in range(pair.depth):
-        a, change = _layer(pair, m, a, change)
-    return _rows(pair, inputs, a, change)
+    return _FormRun(pair, boxes).row_bounds()
+
+
+def backward_row_bounds(pair: FloatPair, boxes: Boxes) -> Floats:
+    """Return the same as leaves `backward` have them."""
+    return _BackwardRun(pair, boxes).row_bounds()
+
+
+class _FormRun:
+    """Forms of all layers on boxes."""
+
+    def __init__(self, pair: FloatPair, boxes: Boxes) -> None:
+        self.pair, self.boxes = pair, boxes
+        self.inputs = _Forms(boxes.middle, boxes.radius[:, :, None] * np.eye(pair.num_inputs))
+
+    def row_bounds(self) -> Floats:
+        """Return upper bounds of the rows."""
+        a, change = self.inputs, None
+        for m in range(self.pair.depth):
+            a, change = self._layer(m, a, change)
+        return _rows(self.pair, self.inputs, a, change)
+
+    def _layer(self, m: int, a: _Forms, change: _Forms | None) -> tuple[_Forms, _Forms | None]:
+        """Return the forms of activations of f, and of the differences of partners."""
+        pair = self.pair
+        z = _Forms.product(pair.weights[m], a)
+        z.center += pair.biases[m]
+        ours = self._narrowed(m, 0, z.range())
+        values, new = _activated(z, ours)
+        if pair.is_single:
+            return _with_generators(values, new), None
+        D = _Forms.product(pair.weight_changes[m], a)
+        if change is not None:
+            D += _Forms.product(pair.other_weights[m], change)
+        D.center += pair.bias_changes[m]
+        partner = _partners(pair, m, z)
+        theirs, moved = (partner + D).range(), D.range()
+        ends = Range(*(pair.of_partners(m, x) for x in (ours.low, ours.high)))
+        theirs = self._narrowed_pairs(m, ends, moved, theirs)
+        moved.cut(theirs.low - ends.high, theirs.high - ends.low)
+        is_last = m == pair.depth - 1
+        differences, more = _changed(partner, D, ends, theirs, moved, is_last)
+        size = values.coefficients.shape[2]
+        values = _with_generators(values, new)
+        differences = _with_generators(differences.grown(values.coefficients.shape[2] - size), more)
+        extra = differences.coefficients.shape[2] - values.coefficients.shape[2]
+        return values.grown(extra), differences
+
+    def _narrowed(self, m: int, which: int, ends: Range) -> Range:
+        """Return the intervals of neurons."""
+        return ends
+
+    def _narrowed_pairs(self, m: int, ends: Range, moved: Range, theirs: Range) -> Range:
+        """Return the intervals of neurons of g."""
+        return theirs
+
+
+class _BackwardRun(_FormRun):
+    """The same with open neurons and rows bounded backwards too, each network for itself."""
+
+    def __init__(self, pair: FloatPair, boxes: Boxes) -> None:
+        super().__init__(pair, boxes)
+        self.weights = pair.weights, pair.other_weights
+        self.biases = pair.biases, pair.other_biases
+        self.relaxed = list[Relaxation](), list[Relaxation]()
+
+    def row_bounds(self) -> Floats:
+        """Return upper bounds of the rows."""
+        by_forms, rows = super().row_bounds(), self.pair.rows
+        place, number = np.nonzero(np.ones(by_forms.shape, dtype=bool))
+        found = self._bound(0, self.pair.depth, place, rows.on_f[number], rows.constant[number])
+        if not self.pair.is_single:
+            zero = np.zeros_like(found.constant)
+            other = self._bound(1, self.pair.depth, place, rows.on_g[number], zero)
+            found.slope, found.constant = found.slope + other.slope, found.constant + other.constant
+        found.slope = found.slope + rows.on_x[number]
+        bounds = found.maximum(self.boxes, place).reshape(by_forms.shape)
+        return np.minimum(by_forms, bounds)
+
+    def _bound(
+        self, which: int, m: int, place: Places, functional: Floats, constant: Floats
+    ) -> AffineBound:
+        """Bound functionals of the activations before a layer."""
+        before = self.weights[which][:m], self.biases[which][:m], self.relaxed[which]
+        return bound_alone(*before, place, functional, constant)
+
+    def _narrowed(self, m: int, which: int, ends: Range) -> Range:
+        """Return the intervals of neurons, the open ones of later layers bounded backwards."""
+        place, neurons = np.nonzero(~ends.is_stable)
+        if m and len(place):
+            weight, bias = self.weights[which][m][neurons], self.biases[which][m][neurons]
+            twice = np.concatenate([place, place])
+            functionals = np.concatenate([weight, -weight]), np.concatenate([bias, -bias])
+            limits = self._bound(which, m, twice, *functionals).maximum(self.boxes, twice)
+            above, below = np.split(limits, 2)
+            ends.high[place, neurons] = np.minimum(ends.high[place, neurons], above)
+            ends.low[place, neurons] = np.maximum(ends.low[place, neurons], -below)
+        self.relaxed[which].append(Relaxation(ends))
+        return ends
+
+    def _narrowed_pairs(self, m: int, ends: Range, moved: Range, theirs: Range) -> Range:
+        """Return the intervals of neurons of g, also by their partners."""
+        theirs.cut(ends.low + moved.low, ends.high + moved.high)
+        return self._narrowed(m, 1, theirs)
 
 
 def _rows(pair: FloatPair, inputs: _Forms, a: _Forms, change: _Forms | None) -> Floats:
+    """Return upper bounds of all rows, given the forms of the last activations and differences."""
     rows = pair.rows
     found = _Forms.product(rows.joint, a)
     if change is not None:
@@ -66,33 +166,6 @@ def _rows(pair: FloatPair, inputs: _Forms, a: _Forms, change: _Forms | None) -> 
     on_x = _Forms.product(rows.on_x, inputs)
     found += on_x.grown(a.coefficients.shape[2] - pair.num_inputs)
     return found.range().high + rows.constant
-
-
-def _layer(
-    pair: FloatPair, m: int, a: _Forms, change: _Forms | None
-) -> tuple[_Forms, _Forms | None]:
-    """Return the forms of activations of f, and of the differences of partners."""
-    z = _Forms.product(pair.weights[m], a)
-    z.center += pair.biases[m]
-    ours = z.range()
-    if pair.is_single:
-        values, new = _activated(z, ours)
-        return _with_generators(values, new), None
-    D = _Forms.product(pair.weight_changes[m], a)
-    if change is not None:
-        D += _Forms.product(pair.other_weights[m], change)
-    D.center += pair.bias_changes[m]
-    partner = _partners(pair, m, z)
-    partner_range, theirs, moved = partner.range(), (partner + D).range(), D.range()
-    moved.cut(theirs.low - partner_range.high, theirs.high - partner_range.low)
-    values, new = _activated(z, ours)
-    is_last = m == pair.depth - 1
-    differences, more = _changed(partner, D, partner_range, theirs, moved, is_last)
-    size = values.coefficients.shape[2]
-    values = _with_generators(values, new)
-    differences = _with_generators(differences.grown(values.coefficients.shape[2] - size), more)
-    extra = differences.coefficients.shape[2] - values.coefficients.shape[2]
-    return values.grown(extra), differences
 
 
 def _partners(pair: FloatPair, m: int, forms: _Forms) -> _Forms:

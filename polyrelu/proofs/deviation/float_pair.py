@@ -144,6 +144,7 @@ class FloatPair:
         rows: Sequence[LinearRow],
         inputs: RationalMatrix,
     ) -> FloatRows:
+        """Return the rows as functionals of the last activations, exact until they are rounded."""
         weight, bias = first[-1]
         f_rows = _table([row.f for row in rows], weight.nrows)
         shift = RationalMatrix.from_rows([[row.constant] for row in rows]) + f_rows @ bias

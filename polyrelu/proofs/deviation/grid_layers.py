@@ -154,7 +154,7 @@ class GridRun:
         self, number: int, layer: GridLayer, z: GridForms, d: GridForms | None
     ) -> tuple[GridForms, GridForms | None]:
         """Return the forms of activations, and of their differences."""
-        ends = self._ends(number, 0, z.table, z.error)
+        ends = self._narrowed(number, 0, self._ends(number, 0, z.table, z.error))
         self.ends.append(ends)
         self.pair_ends.append([])
         relaxed = [neuron_band(low, high) for low, high in ends]
@@ -204,6 +204,20 @@ class GridRun:
         self.is_empty = self.is_empty or any(low > high for low, high in ends)
         return ends
 
+    def _narrowed(self, number: int, which: int, ends: list[Interval]) -> list[Interval]:
+        """Return the intervals of neurons, of which only the forms are known."""
+        return ends
+
+    def _narrowed_pairs(
+        self,
+        number: int,
+        partners: Sequence[Interval],
+        changes: Sequence[Interval],
+        others: list[Interval],
+    ) -> list[Interval]:
+        """Return the intervals of neurons of the second network."""
+        return others
+
     def _pairs(
         self, number: int, layer: GridLayer, z: GridForms, d: GridForms, ends: Sequence[Interval]
     ) -> tuple[list[PairBand], list[int]]:
@@ -212,11 +226,12 @@ class GridRun:
         others = self._ends(number, 1, both, z.error + d.error)
         radii = np.abs(d.table[:, 1:]).sum(axis=1).tolist()
         centers = d.table[:, 0].tolist()
+        partners = [ends[place] if place >= 0 else (0, 0) for place in layer.partners]
+        changes = [(c - r - d.error, c + r + d.error) for c, r in zip(centers, radii, strict=True)]
+        others = self._narrowed_pairs(number, partners, changes, others)
         found, signs = list[PairBand](), list[int]()
-        for m, place in enumerate(layer.partners):
-            own, other = (ends[place] if place >= 0 else (0, 0)), others[m]
-            low = max(centers[m] - radii[m] - d.error, other[0] - own[1])
-            high = min(centers[m] + radii[m] + d.error, other[1] - own[0])
+        for own, change, other in zip(partners, changes, others, strict=True):
+            low, high = max(change[0], other[0] - own[1]), min(change[1], other[1] - own[0])
             signs.append(sign_of(*other))
             if low > high:
                 self.is_empty = True

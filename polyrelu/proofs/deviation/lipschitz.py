@@ -18,6 +18,7 @@ from polyrelu.certificate import BoundsCertificate, BoundsNode, LipschitzBoundCl
 from polyrelu.errors import DomainError
 from polyrelu.exact import LinearProgram, Optimal, RationalMatrix, as_float
 from polyrelu.network import Network
+from polyrelu.proofs.deviation.affine_values import value_at
 from polyrelu.proofs.deviation.arguments import corners_of
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
 from polyrelu.proofs.deviation.grid_layers import Neuron
@@ -171,7 +172,7 @@ class LipschitzSearch:
 
     def _try(self, point: _Point) -> None:
         """Take the gradients at a point inside where no neuron is 0."""
-        if any(_value(row, point) <= 0 for row in map(self.rule.slack, self.rule.oblique)):
+        if any(value_at(row, point) <= 0 for row in map(self.rule.slack, self.rule.oblique)):
             return
         activations, signs = RationalMatrix.column(point), list[list[int]]()
         for number in range(1, self.network.num_hidden_layers + 1):
@@ -316,11 +317,6 @@ def _masked(upper: RationalMatrix, signs: Sequence[int]) -> RationalMatrix:
     """
     active = upper.scale_columns([int(sign > 0) for sign in signs])
     return active + upper.relu().scale_columns([int(sign == 0) for sign in signs])
-
-
-def _value(row: Sequence[Fraction], point: _Point) -> Fraction:
-    """Return the value of a row in (1, y) at a point."""
-    return row[0] + sum((a * y for a, y in zip(row[1:], point, strict=True)), Fraction(0))
 
 
 def _inside_of(

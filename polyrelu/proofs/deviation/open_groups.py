@@ -50,9 +50,12 @@ class OpenGroup(NamedTuple):
         return (0, self.layer, self.first) if self.second < 0 else (1, self.layer, self.second)
 
     def largest(self, weights: tuple[Fraction, Fraction], slopes: Slopes, grid: int) -> Fraction:
-        """Return the largest s max(z, 0) + t max(z', 0) - P z - Q z' at the corners."""
-        second = self.scale * weights[1], self.scale * (*slopes, Fraction(0))[1]
-        numbers = weights[0], second[0], slopes[0], second[1]
+        """Return the largest s max(z, 0) + t max(z', 0) - P z - Q z' at the corners.
+
+        The weights are s and t, the slopes P and Q. Corners have z'/scale in the place of z'.
+        """
+        by_second = slopes[1] if len(slopes) > 1 else Fraction(0)
+        numbers = weights[0], self.scale * weights[1], slopes[0], self.scale * by_second
         common = math.lcm(*(x.denominator for x in numbers))
         s, t, p, q = (x.numerator * (common // x.denominator) for x in numbers)
         best = max(s * max(z, 0) + t * max(y, 0) - p * z - q * y for z, y in self.corners)

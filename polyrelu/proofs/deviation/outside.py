@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from polyrelu.certificate import BoundsNode
+from polyrelu.proofs.deviation.affine_values import largest_value
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 
@@ -26,10 +27,10 @@ def outside_node(
     """
     if problem.is_box:
         return None
-    number = next((n for n, row in enumerate(rule.slacks) if _largest(row, box) < 0), None)
+    number = next((n for n, row in enumerate(rule.slacks) if largest_value(row, *box) < 0), None)
     if number is None:
         return None
-    largest = _largest(rule.slacks[number], box)
+    largest = largest_value(rule.slacks[number], *box)
     listed = []
     for clause, limit in enumerate(limits):
         row = problem.clauses[clause][0]
@@ -38,9 +39,3 @@ def outside_node(
             return None  # the side is too close for the grid
         listed.append((clause, 0, {number: multiple}))
     return BoundsNode("bounded", multiples=listed)
-
-
-def _largest(row: Sequence[Fraction], box: tuple[ExactPoint, ExactPoint]) -> Fraction:
-    """Return the largest value of an affine function over a box."""
-    ends = zip(row[1:], *box, strict=True)
-    return row[0] + sum((a * (high if a > 0 else low) for a, low, high in ends), Fraction(0))

@@ -41,7 +41,7 @@ class BestPoint:
         self.problem, self._pair = problem, problem.double
         self._low = nearest_vector(problem.lower)
         self._high = nearest_vector(problem.upper)
-        self._sides = problem.float_sides()
+        self._sides = problem.float_sides
         self.value: Fraction | None = None
         self.x: ExactPoint = ()
         self.y: ExactPoint = ()
@@ -163,6 +163,7 @@ class BestPoint:
         return points
 
     def _objective(self, points: Floats) -> Floats:
+        """Return the objective at points, -inf outside of the domain, shape (points,)."""
         values = self.problem.objective(self._rows(points)[0])
         if self.problem.is_box:
             return values

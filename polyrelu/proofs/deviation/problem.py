@@ -90,8 +90,13 @@ class Problem:
         """Return the layers and rows in floats, as functions of the coordinates."""
         return FloatPair(self.pair, self.rows, self.coordinates.inputs, dtype)
 
+    @cached_property
     def float_sides(self) -> tuple[Floats, Floats]:
-        """Return the inequalities of the domain in its coordinates, as rows a·y ≤ c in floats."""
+        """The inequalities of the domain in its coordinates, as rows a·y ≤ c in floats.
+
+        Rows are divided by their largest entries. Shapes (inequalities, coordinates) and
+        (inequalities,).
+        """
         forms = [form for form in self.coordinates.inequalities if form is not None]
         table = np.zeros((len(forms), len(self.lower) + 1))
         for row, form in zip(table, forms, strict=True):
@@ -104,7 +109,7 @@ class Problem:
         """Return which boxes no side of the domain cuts off, in floats."""
         if self.is_box:
             return np.ones(len(low), dtype=bool)
-        matrix, right = self.float_sides()
+        matrix, right = self.float_sides
         least = low @ np.maximum(matrix, 0).T + high @ np.minimum(matrix, 0).T
         return np.asarray((least <= right).all(axis=1))
 

@@ -243,7 +243,7 @@ class _Question:
         return 0 < longest < Fraction(2) ** SETTINGS.least_exponent
 
     def _price(self) -> float:
-        return price_of_forms(self.problem.size, len(self.problem.lower))
+        return 3 * price_of_forms(self.problem.size, len(self.problem.lower))
 
     def _search(self, best: BestPoint, budget: Budget) -> None:
         """Cut boxes for one end, and keep the largest tree."""
@@ -313,6 +313,7 @@ class _Question:
         return longer_search(budget, why, "output_range(net, domain", ("range", "NET"))
 
     def _statistics(self, num_nodes: int, num_leaves: int) -> BoundStatistics:
+        """Return the work of all searches, for a tree of this size."""
         return BoundStatistics(
             num_nodes=num_nodes,
             num_leaves=num_leaves,

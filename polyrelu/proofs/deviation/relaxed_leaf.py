@@ -16,6 +16,7 @@ from fractions import Fraction
 from polyrelu.certificate import LinearRow
 from polyrelu.exact import Infeasible, LinearProgram, Optimal, RationalMatrix
 from polyrelu.network import Network
+from polyrelu.proofs.deviation.affine_values import largest_value
 from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.open_groups import RowEvidence, open_groups
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
@@ -118,7 +119,7 @@ class RelaxedLeaf:
             if number in self.oblique:
                 slack = self.oblique[number]
                 form = [x + multiple * y for x, y in zip(form, slack, strict=True)]
-        return self._largest(form), found
+        return largest_value(form, self.lower, self.upper), found
 
     def _replaced(
         self,
@@ -146,11 +147,6 @@ class RelaxedLeaf:
             if layer == number and key in evidence.multiples:
                 above[which][index] += side * evidence.multiples[key]
         return above, constant
-
-    def _largest(self, form: Sequence[Fraction]) -> Fraction:
-        """Return the largest value of an affine function over the box."""
-        ends = zip(form[1:], self.lower, self.upper, strict=True)
-        return form[0] + sum((x * (high if x > 0 else low) for x, low, high in ends), Fraction(0))
 
     # -- the exact maximum -------------------------------------------------------------------------
 

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["ONE", "SLOPE_BITS", "Interval", "PairBand", "neuron_band", "pair_band", "sign_of"]
+__all__ = [
+    "ONE",
+    "SLOPE_BITS",
+    "Interval",
+    "PairBand",
+    "chord_slope",
+    "neuron_band",
+    "pair_band",
+    "sign_of",
+]
 
 #: The least and the largest value.
 Interval: TypeAlias = tuple[int, int]
@@ -22,7 +31,7 @@ def sign_of(low: int, high: int) -> int:
     return 1 if low >= 0 else -1 if high <= 0 else 0
 
 
-def _slope(low: int, high: int) -> int:
+def chord_slope(low: int, high: int) -> int:
     """Return the slope of the chord of a ReLU, over 2^16."""
     if low >= 0:
         return ONE
@@ -31,7 +40,7 @@ def _slope(low: int, high: int) -> int:
 
 def neuron_band(low: int, high: int) -> tuple[int, int]:
     """Return the slope of a ReLU, and half of the width of its band."""
-    slope = _slope(low, high)
+    slope = chord_slope(low, high)
     if slope in (0, ONE) and sign_of(low, high):
         return slope, 0
     gap = max(-slope * low, (ONE - slope) * high)
@@ -60,7 +69,7 @@ def pair_band(z: Interval, d: Interval, y: Interval, is_last: bool) -> PairBand:
     if own and other:
         q = ONE if other > 0 else 0
         return PairBand(q - (ONE if own > 0 else 0), q, 0, 0, size)
-    chord, upper = _slope(*z), _slope(*y)
+    chord, upper = chord_slope(*z), chord_slope(*y)
     slopes = [(0, ONE // 2)]
     if d[0] < 0 < d[1]:
         slopes.append((0, (d[1] << SLOPE_BITS) // (d[1] - d[0])))

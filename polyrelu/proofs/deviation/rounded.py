@@ -19,6 +19,7 @@ import numpy as np
 from polyrelu.certificate import LinearRow
 from polyrelu.exact import RationalMatrix, nearest_float
 from polyrelu.network import Network
+from polyrelu.proofs.deviation.backward_rule import BackwardLayer, BackwardRun
 from polyrelu.proofs.deviation.grid_layers import (
     GridForms,
     GridLayer,
@@ -71,6 +72,7 @@ class RoundedLeaf:
     _box: _Box
     _forms: tuple[GridForms, ...]
     _kept: tuple[tuple[Table, int], ...]
+    _run: GridRun
 
     @property
     def num_new_generators(self) -> int:
@@ -106,6 +108,33 @@ class RoundedLeaf:
             excess += factor * own_error
         bound = Fraction(exact[0] + np.abs(exact[1:]).sum() + excess)
         return bound / (scale * weights[0] << self._rule.grid) + row.constant
+
+    def upper_bounds(self, rows: Sequence[LinearRow]) -> list[Fraction]:
+        """Return upper bounds of rows; on a leaf `backward` the better ones of two."""
+        found = [self.upper_bound(row) for row in rows]
+        if not isinstance(self._run, BackwardRun):
+            return found
+        return list(map(min, found, self._backward_bounds(self._run, rows)))
+
+    def _backward_bounds(self, run: BackwardRun, rows: Sequence[LinearRow]) -> list[Fraction]:
+        """Return the backward bounds of rows."""
+        size = len(self._box)
+        inputs, errors = np.zeros((len(rows), 1 + size), dtype=object), list[int]()
+        outputs: tuple[list[dict[int, int]], ...] = ([], [])
+        scales = list[int]()
+        for k, row in enumerate(rows):
+            scale, x, both, other = _integer_weights(row)
+            outputs[0].append({i: w - other.get(i, 0) for i, w in both.items()})
+            outputs[1].append(other)
+            entries, error = _combination((x,), self._forms)
+            inputs[k] = entries[: 1 + size]
+            errors.append(error)
+            scales.append(scale)
+        bounds = run.row_bounds(outputs, inputs, np.array(errors, dtype=object))
+        return [
+            bound / scale + row.constant
+            for bound, scale, row in zip(bounds, scales, rows, strict=True)
+        ]
 
     def input_parts(self, row: LinearRow) -> list[int]:
         """Return how much a row depends on each coordinate: sizes of its first generators."""
@@ -224,6 +253,7 @@ class RoundedRule:
         self.oblique = [n for n, form in enumerate(forms) if form and sum(map(bool, form[0])) > 1]
         self._last: tuple[_Corners, _Box, GridStart] | None = None
         pairs = [] if second is None else _all_partners(first, second, matching)
+        self._partners = pairs
         self._layers = [
             self._layer(first, second, number, pairs) for number in range(1, first.depth + 1)
         ]
@@ -242,13 +272,12 @@ class RoundedRule:
             return GridLayer(own, own_bias, *none, is_hidden, is_last, is_exact, True)
         before, after = pairs[number - 1], pairs[number]
         scales = _scales(after)
-        inverse = [1 / scale for scale in scales]
-        aligned = second.weight(number).scale_columns(_scales(before)).scale_rows(inverse)
+        aligned, own_shift = _aligned(second, number, pairs)
         places = tuple(-1 if entry is None else entry[0] for entry in after)
         chosen = _selection(places, weight.nrows)
         sources = tuple(-1 if entry is None else entry[0] for entry in before)
         by_values = aligned @ _selection(sources, weight.ncols) - chosen @ weight
-        shift = GridMatrix(second.bias(number).scale_rows(inverse) - chosen @ bias, self.grid)
+        shift = GridMatrix(own_shift - chosen @ bias, self.grid)
         return GridLayer(
             own,
             own_bias,
@@ -268,13 +297,19 @@ class RoundedRule:
         lower: Sequence[Fraction],
         upper: Sequence[Fraction],
         signs: Mapping[Neuron, int] | None = None,
+        is_backward: bool = False,
     ) -> RoundedLeaf:
-        """Return the forms on a box in the coordinates, with signs of neurons cut from the root."""
+        """Return the forms on a box in the coordinates, with signs of neurons cut from the root.
+
+        On a leaf `backward` intervals are narrower, and take longer.
+        """
         box, start = self._start((tuple(lower), tuple(upper)))
         run = GridRun(self.grid, signs or {}, start)
+        if is_backward:
+            run = BackwardRun(self.grid, signs or {}, start, self._backward_layers)
         for number, layer in enumerate(self._layers, 1):
             if not run.add(number, layer):
-                return RoundedLeaf(True, (), (), (), (), self, box, (), ())
+                return RoundedLeaf(True, (), (), (), (), self, box, (), (), run)
         forms = (run.inputs, run.values, *([run.differences] if run.differences else []))
         kept = tuple(run.kept[neuron] for neuron in signs or {})
         return RoundedLeaf(
@@ -287,7 +322,19 @@ class RoundedRule:
             box,
             forms,
             kept,
+            run,
         )
+
+    @cached_property
+    def _backward_layers(self) -> list[list[BackwardLayer]]:
+        """The layers of both networks for bounds from later layers to the first one."""
+        numbers, grid = range(1, self.first.depth + 1), self.grid
+        layers = [(self.first.weight(n), self.first.bias(n)) for n in numbers]
+        found = [[BackwardLayer(*layer, grid) for layer in layers]]
+        if self.second is not None:
+            aligned = (_aligned(self.second, n, self._partners) for n in numbers)
+            found.append([BackwardLayer(*layer, grid) for layer in aligned])
+        return found
 
     def partner(self, layer: int, index: int) -> int:
         """Return the partner in the first network of a neuron of the second one, -1 without one."""
@@ -360,6 +407,15 @@ def _all_partners(
     """Return partners of inputs, of all hidden layers, and of outputs."""
     same: list[LayerPartners] = [[(i, Fraction(1)) for i in range(w)] for w in first.widths]
     return [same[0], *matching, same[-1]] if matching else same
+
+
+def _aligned(
+    second: Network, number: int, pairs: Sequence[LayerPartners]
+) -> tuple[RationalMatrix, RationalMatrix]:
+    """Return weights and biases of a layer of the second network over the scales."""
+    inverse = [1 / scale for scale in _scales(pairs[number])]
+    weight = second.weight(number).scale_columns(_scales(pairs[number - 1]))
+    return weight.scale_rows(inverse), second.bias(number).scale_rows(inverse)
 
 
 def _scales(partners: LayerPartners) -> tuple[Fraction, ...]:

@@ -107,6 +107,7 @@ def _name(problem: Problem, partners: Sequence[LayerPartners]) -> str:
 
 
 def _row_texts(row: LinearRow) -> list[Any]:
+    """Return a row as lists and texts."""
     parts: Iterable[Mapping[int, Fraction]] = (row.f, row.g, row.x)
     return [
         *([list(part), exact_texts(part.values())] for part in parts),

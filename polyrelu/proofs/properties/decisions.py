@@ -8,7 +8,9 @@ the same way. Networks may choose the smallest output instead: then -f and -g ar
 changes the sign of all differences in the clauses, and leaves the networks as they are.
 
 Networks that are one function are found first, by `equivalence`: their decisions are the same at
-ties too. Where f exceeds the other outputs by more than all |(g_i - g_j) - (f_i - f_j)|, the
+ties too. So are those where all differences of outputs are positive multiples, g_i - g_j = c (f_i -
+f_j): a point where the functions differ tells c, and `equivalence` compares the networks of
+differences. Where f exceeds the other outputs by more than all |(g_i - g_j) - (f_i - f_j)|, the
 decisions are the same; the rows of a clause follow from this on each box where it is so.
 """
 
@@ -24,7 +26,7 @@ import numpy as np
 
 from polyrelu.certificate import Choice, DecisionsClaim
 from polyrelu.errors import ArgumentError, NetworkError
-from polyrelu.exact import Polyhedron, format_rational, to_fraction
+from polyrelu.exact import Polyhedron, RationalMatrix, format_rational, to_fraction
 from polyrelu.formats import (
     Clause,
     ClauseRow,
@@ -34,13 +36,15 @@ from polyrelu.formats import (
     as_domain,
     as_network,
 )
-from polyrelu.network import Network
+from polyrelu.network import Block, Layer, Network
+from polyrelu.network.pairs import ends_affine
 from polyrelu.outcomes import (
     DecisionsOutcome,
     DecisionsUndecided,
     DifferentDecisions,
     Equivalent,
     NextStep,
+    NotEquivalent,
     SameDecisions,
     Witness,
 )
@@ -224,11 +228,21 @@ def _answer(
     margin, choose = asked
     if isinstance(same, Equivalent):
         return SameDecisions(same.certificate, margin, (), same.search, choose=choose)
+    points = [same.witness.x] if isinstance(same, NotEquivalent) else []
+    factor = _factor(networks, points)
+    found = _multiple(networks, domain, factor, seed, asked, budget)
+    if found is not None:
+        return found
     part = PropertyPart(domain, _clauses(networks[0].num_outputs, asked))
     question = PartQuestion(part, networks, seed, asked, execution)
     point = question.point_by_ascent(budget)
     if point is not None:
         return _different(networks, point, asked)
+    if factor is None:  # where the first network has a tie
+        factor = _factor(networks, [*points, *question.points[: SETTINGS.max_points_of_multiples]])
+        found = _multiple(networks, domain, factor, seed, asked, budget)
+        if found is not None:
+            return found
     answer = question.proof(budget, progress)
     if answer.point is not None:
         return _different(networks, answer.point, asked)
@@ -241,6 +255,57 @@ def _answer(
     return SameDecisions(
         answer.certificate, margin, seen, answer.search, claim=claim, choose=choose
     )
+
+
+def _multiple(
+    networks: tuple[Network, Network],
+    domain: Polyhedron,
+    factor: Fraction | None,
+    seed: int,
+    asked: Decisions,
+    budget: Budget,
+) -> SameDecisions | None:
+    """Return a proof that differences of outputs are this positive multiple, None without one."""
+    if factor is None:
+        return None
+    trial = budget.trial(SETTINGS.equality_share)
+    pair = _differences(networks[0], factor), _differences(networks[1], Fraction(1))
+    same = equivalent_within(*pair, domain, seed, SETTINGS.max_nodes_of_equality, trial)
+    budget.check()
+    if not isinstance(same, Equivalent):
+        return None
+    margin, choose = asked
+    claim = DecisionsClaim(*networks, same.certificate.claim.domain, margin, choose=choose)
+    return SameDecisions(
+        same.certificate, margin, (), same.search, claim=claim, choose=choose, factor=factor
+    )
+
+
+def _factor(networks: tuple[Network, Network], points: Sequence[Point]) -> Fraction | None:
+    """Return the positive number by which all differences of outputs are multiplied at points.
+
+    None if there is no such number, or if the first network has ties of all outputs only.
+    """
+    factor: Fraction | None = None
+    for x in points:
+        f, g = (network(x) for network in networks)
+        pairs = [(one - f[0], two - g[0]) for one, two in zip(f, g, strict=True)]
+        if factor is None:
+            factor = next((two / one for one, two in pairs if one), None)
+        if any(two != (factor or 0) * one for one, two in pairs):
+            return None
+    return factor if factor is not None and factor > 0 else None
+
+
+def _differences(network: Network, factor: Fraction) -> Network:
+    """Return the network of the differences of all outputs from output 0, times a factor."""
+    whole, size = ends_affine(network), network.num_outputs
+    table = RationalMatrix.from_rows(
+        [[-factor, *(factor * (k == i) for k in range(1, size))] for i in range(1, size)]
+    )
+    last = whole.layers[-1]
+    blocks = tuple(Block(block.source, table @ block.weight) for block in last.blocks)
+    return Network(whole.num_inputs, (*whole.layers[:-1], Layer(blocks, table @ last.bias)))
 
 
 def _clauses(num_outputs: int, asked: Decisions) -> tuple[Clause, ...]:

@@ -97,6 +97,8 @@ class PropertySettings:
     equality_share, max_nodes_of_equality
         Share of the work, and maximum number of nodes, of a proof that two classifiers are one
         function.
+    max_points_of_multiples
+        Maximum number of points that tell by what differences of outputs are multiplied.
     """
 
     max_polished: int = 2
@@ -106,6 +108,7 @@ class PropertySettings:
     bounds_share: float = 0.5
     equality_share: float = 0.1
     max_nodes_of_equality: int = 64
+    max_points_of_multiples: int = 16
 
 
 SETTINGS = PropertySettings()

@@ -131,6 +131,10 @@ class AtomTable:
         return row_from_entries(entries)
 
     def _new(self, form: SparseForm, neuron: Neuron) -> Atom:
+        """Enter an atom for the form of a neuron, with a symbol and level if it has none.
+
+        A neuron whose activation is a coordinate of a lifted domain has its symbol already.
+        """
         symbol, level = self._lifted_symbols.get(neuron, 0), 0
         if not symbol:
             symbol = 1 + self._dimension + len(self.atoms)

@@ -124,6 +124,7 @@ class BoxBounds:
     def _record(
         self, symbol: int, sign: int, value: Fraction, slopes: Mapping[int, Fraction]
     ) -> SignRecord:
+        """Return the record of a bound, which names atoms by their numbers."""
         number = self._joint.atom_number
         return SignRecord(
             number(symbol),

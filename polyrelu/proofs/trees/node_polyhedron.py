@@ -220,6 +220,7 @@ class NodePolyhedron:
         return cls(coordinates.dimension, coordinates.inequalities, coordinates.scales)
 
     def _add(self, row: SparseForm, number: int, scale: int | Fraction) -> None:
+        """Add an inequality with its number, and the scale of its multiplier in certificates."""
         if self._program is not None:
             self._program.add_inequalities(*self._inequalities([row]))
         self._rows.append(row)

@@ -183,6 +183,7 @@ class _RootSearch:
         return True
 
     def _bounded_on_both_sides(self, term: Term, terms: Mapping[int, Term]) -> list[SignRecord]:
+        """Bound a term from both sides as well as possible, and return the records."""
         records, ends = [], list[Fraction | None]()
         for sign in (1, -1):
             best = self._best_bound(term, sign, terms)

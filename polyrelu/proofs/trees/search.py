@@ -281,6 +281,7 @@ class TreeSearch:
         return children
 
     def _count(self, node: OpenNode, resolved: _ResolvedNode) -> None:
+        """Count a node, and the share of the domain that it closes if it is a leaf."""
         statistics = self._statistics
         statistics.num_nodes += 1
         statistics.depth = max(statistics.depth, len(node.cuts))

@@ -61,16 +61,25 @@ def search_by_tasks(
         The domain, which is the polyhedron of the root.
     execution
         Who does the tasks.
+
+    Returns
+    -------
+    Difference or None
+        Where the networks differ; None if the tree is complete.
+
+    Raises
+    ------
+    PolyreluError
+        The result of a task, from a checkpoint or a worker, is not understood.
     """
-    counted, waiting = budget.part(None), [OpenNode()]
+    counted, waiting, before = budget.part(None), [OpenNode()], statistics.num_nodes
     search = TreeSearch(joint, NodePolyhedron.at_root(coordinates), counted, statistics)
 
     def is_large() -> bool:
-        """Whether the search is long, and its nodes are small enough for tasks."""
+        """Whether the search has taken as long as a task, and a task would visit several nodes."""
         nodes = statistics.num_nodes - before
         return len(waiting) > 1 and 1 <= counted.spent / SETTINGS.task_work <= nodes
 
-    before = statistics.num_nodes
     found = search.run(record, waiting, is_large)
     if found is not None or not waiting:
         return found

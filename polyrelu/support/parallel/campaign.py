@@ -208,6 +208,7 @@ def _json_pieces(rows: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
 
 
 def _csv_pieces(rows: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield the file as CSV."""
     names, text = _columns(rows), io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
@@ -217,6 +218,7 @@ def _csv_pieces(rows: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
 
 
 def _parquet_pieces(rows: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Return the pieces of the file in Parquet; columns of mixed values are texts."""
     kinds = {name: _kind(row.get(name) for row in rows) for name in _columns(rows)}
     columns = {
         name: [row.get(name) if kind != "text" else _text(row.get(name)) for row in rows]

@@ -154,6 +154,7 @@ class Checkpoint:
         run("COMMIT")
 
     def _compare(self, question: Mapping[str, str]) -> None:
+        """Refuse a file of another format, or of another question."""
         run = self._connection.execute
         if run("PRAGMA application_id").fetchone()[0] != _APPLICATION:
             raise self._not_ours("another format")

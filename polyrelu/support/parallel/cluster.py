@@ -98,6 +98,7 @@ class Cluster:
         batches: Batches,
         begun: dict[Future, Batch],
     ) -> Iterator[tuple[int, bytes]]:
+        """Yield results as batches end; `begun` has the batches that are with the cluster."""
         from distributed import as_completed
 
         if self._client.status == "closed":  # the connection of an earlier call

@@ -107,13 +107,19 @@ class Both:
         self.box = checker.NodeBox(domain, pair.grid, self.meter)
         self.inputs = checker.NodeInputs(domain, self.meter)
 
-    def compare(self, cuts: dict[Neuron, int]) -> RoundedLeaf:
-        """Both have equal forms, errors and signs, or both find the node empty."""
+    def forms(self, *, is_backward: bool) -> checker.JointForms:
+        """The checker's forms before the first layer."""
         count, slot = len(self.box.ends), 2 * self.pair.grid + 31 & ~7
-        made = self.inputs.forms(self.box)
-        forms = checker.JointForms(made, count, self.pair.grid, slot, self.meter)
+        made = self.inputs.forms(self.box), count, self.pair.grid, slot
+        if is_backward:
+            return checker.BackwardForms(*made, checker.BackwardRows(self.layers, self.meter))
+        return checker.JointForms(*made, self.meter)
+
+    def compare(self, cuts: dict[Neuron, int], *, is_backward: bool = False) -> RoundedLeaf:
+        """Both have equal forms, intervals, errors and signs, or both find the node empty."""
+        forms = self.forms(is_backward=is_backward)
         lower, upper = ([ends[side] for ends in self.box.ends] for side in (0, 1))
-        leaf = self.rule.leaf(lower, upper, cuts)
+        leaf = self.rule.leaf(lower, upper, cuts, is_backward=is_backward)
         try:
             forms.run(self.layers, cuts)
         except checker.EmptyNode:
@@ -121,6 +127,8 @@ class Both:
             return leaf
         assert not leaf.is_empty
         assert forms.signs == [tuple(map(list, signs)) for signs in leaf.signs]
+        assert forms.ends == list(leaf.ends)
+        assert forms.pair_ends == list(leaf.pair_ends)
         for ours, theirs in zip(leaf._forms[1:], (forms.values, forms.differences), strict=False):
             packing = forms.packing
             assert isinstance(theirs, checker.FormList)
@@ -164,10 +172,25 @@ def check_points(random: Random, both: Both, leaf: RoundedLeaf, cuts: dict[Neuro
         if not has_signs(pair, x, cuts):
             continue
         assert not leaf.is_empty
+        check_intervals(both, leaf, x)
         for i, value in enumerate(f):
             row = LinearRow({i: F(1)}, {i: F(-2)} if g else {}, {0: F(1, 3)}, F(1, 7))
             exact = value - (2 * g[i] if g else 0) + x[0] / 3 + F(1, 7)
-            assert exact <= leaf.upper_bound(row)
+            assert exact <= leaf.upper_bounds([row])[0] <= leaf.upper_bound(row)
+
+
+def check_intervals(both: Both, leaf: RoundedLeaf, x: list[Fraction]) -> None:
+    """All preactivations lie in their intervals."""
+    unit = 1 << both.pair.grid
+    for which, network in enumerate((both.pair.first, both.pair.second)):
+        if network is None:
+            continue
+        layers = network.preactivations([x])[: network.num_hidden_layers]
+        for number, column in enumerate(layers, 1):
+            for i, value in enumerate(column.entries()):
+                low, high = leaf.pair_ends[number - 1][i].y if which else leaf.ends[number - 1][i]
+                place = unit * value / both.rule.scale((which, number, i))
+                assert low <= place <= high
 
 
 def has_signs(pair: Drawn, x: list[Fraction], cuts: dict[Neuron, int]) -> bool:
@@ -193,8 +216,9 @@ def test_prover_and_checker_have_the_same_integers(
         for _ in range(3):
             with case(seed):
                 cuts = random_cuts(random, both.pair)
-                leaf = both.compare(cuts)
-                check_points(random, both, leaf, cuts)
+                for is_backward in (False, True):
+                    leaf = both.compare(cuts, is_backward=is_backward)
+                    check_points(random, both, leaf, cuts)
                 num_empty += leaf.is_empty
             wide = [k for k, (low, high) in enumerate(both.box.ends) if low < high]
             if wide:
@@ -245,6 +269,35 @@ def test_a_leaf_is_closed_by_the_bound_and_not_below(number: int) -> None:
             verdicts.append(checker.check_bytes(written(file)).verdict)
         with case(seed):
             assert verdicts == ["accepted", "rejected"]
+
+
+@pytest.mark.parametrize("number", few_and_all(20, 200))
+def test_a_leaf_backward_is_closed_by_the_bound_and_not_below(number: int) -> None:
+    """The prover's better bound of both kinds is the checker's, exactly, and often the better."""
+    num_better = 0
+    for seed in range(number):
+        random = Random(seed)
+        pair = drawn(random)
+        coordinates = DomainCoordinates.of(pair.domain)
+        rule = RoundedRule(pair.first, pair.second, coordinates, pair.matching, pair.grid)
+        leaf, plain = (rule.leaf(*sides(rule), is_backward=x) for x in (True, False))
+        row = LinearRow(
+            {0: F(random.randint(-3, 3), 7)},
+            {} if pair.second is None else {0: F(random.randint(-3, 3))},
+            {0: F(random.randint(-3, 3), 2)},
+        )
+        bound = leaf.upper_bounds([row])[0]
+        num_better += bound < plain.upper_bound(row)
+        verdicts = []
+        for is_strict in (False, True):
+            claimed = replace(row, constant=-bound, is_strict=is_strict)
+            claim = HoldsClaim(pair.first, coordinates.domain, ((claimed,),), pair.second)
+            nodes = [BoundsNode("backward")]
+            file = document(claim, [coordinates.inside], nodes, pair.grid, pair.matching)
+            verdicts.append(checker.check_bytes(written(file)).verdict)
+        with case(seed):
+            assert verdicts == ["accepted", "rejected"]
+    assert num_better > number // 5
 
 
 @pytest.mark.parametrize("number", few_and_all(6, 40))

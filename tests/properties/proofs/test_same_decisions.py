@@ -101,6 +101,62 @@ def check_outcome(
         assert outcome.lead == sorted(f)[-1] - sorted(f)[-2] > margin
 
 
+def multiple(network: Network, factor: Fraction, rng: Random) -> Network:
+    """Permuted and scaled, the outputs times a factor and plus one more affine function of them."""
+    layers = [(layer.weight.rows(), list(layer.bias.entries())) for layer in network.layers]
+    for number in range(len(layers) - 1):
+        (rows, bias), (after, last) = layers[number : number + 2]
+        order = rng.sample(range(len(bias)), len(bias))
+        scales = [Fraction(rng.randint(1, 5), rng.randint(1, 5)) for _ in order]
+        moved = [tuple(s * x for x in rows[i]) for i, s in zip(order, scales, strict=True)]
+        layers[number] = moved, [s * bias[i] for i, s in zip(order, scales, strict=True)]
+        read = [tuple(row[i] / s for i, s in zip(order, scales, strict=True)) for row in after]
+        layers[number + 1] = read, last
+    rows, bias = layers[-1]
+    means = [sum(column, Fraction(0)) / 7 for column in zip(*rows, strict=True)]
+    layers[-1] = (
+        [tuple(factor * x + m for x, m in zip(row, means, strict=True)) for row in rows],
+        [factor * b - 3 for b in bias],
+    )
+    return from_arrays(layers)
+
+
+@pytest.mark.parametrize("seeds", few_and_all(range(10), range(100)))
+def test_multiples_of_differences(seeds: range, tmp_path: Path) -> None:
+    """Outputs may be multiplied by a positive number, and one function be added to all of them."""
+    answers, path = Counter[str](), tmp_path / "proof.cert"
+    for seed in seeds:
+        with case(seed):
+            rng = Random(seed)
+            first, _ = random_pair(rng, rng.randint(2, 4), rng.randint(1, 4))
+            factor = Fraction(rng.randint(1, 9), rng.randint(1, 9))
+            domain = rng.choice([None, "box:-2,2"])
+            choose: Choice = rng.choice(("largest", "smallest"))
+            outcome = same_decisions(first, multiple(first, factor, rng), domain, choose=choose)
+            answers[outcome.status] += 1
+            assert isinstance(outcome, SameDecisions)
+            values = (first([x] * first.num_inputs) for x in (-2, -1, 0, 1, 2))
+            seen = {tuple(value - f[0] for value in f) for f in values}
+            is_varied = len(seen) > 1
+            assert outcome.factor == factor or not is_varied
+            text = " ".join(str(outcome).split())
+            assert f"by {factor} times as much as" in text or factor == 1 or not is_varied
+            outcome.save(path)
+            assert check_file(path).verdict == "accepted"
+            if not is_varied:
+                continue
+            # The opposite of all differences, and a multiple that is wrong for one output.
+            negative = same_decisions(first, multiple(first, -factor, rng), "box:-2,2", budget=300)
+            assert not isinstance(negative, SameDecisions) or negative.factor is None
+            last = first.layers[-1].bias.entries()
+            moved = [b + Fraction(k == 1, 9) for k, b in enumerate(last)]
+            layers = [(layer.weight.rows(), layer.bias.entries()) for layer in first.layers[:-1]]
+            other = from_arrays([*layers, (first.layers[-1].weight.rows(), moved)])
+            close = same_decisions(first, multiple(other, factor, rng), "box:-2,2", budget=300)
+            assert not isinstance(close, SameDecisions) or close.factor is None
+    assert answers["proved"] == len(seeds)
+
+
 @pytest.mark.parametrize("seeds", few_and_all(range(16), range(26)))
 def test_four_inputs_without_margin(seeds: range, tmp_path: Path) -> None:
     """Strict inequalities on all regions of both networks; ties are on many of their faces."""
@@ -123,12 +179,11 @@ def test_four_inputs_without_margin(seeds: range, tmp_path: Path) -> None:
 CORNER = Fraction(1, 1000)
 
 
-def pair_at_a_corner(less: Fraction, sign: int, factor: int = 1) -> tuple[Network, Network]:
-    """The difference of outputs is Σ max(x_i, 0), and a multiple of it minus a number."""
+def pair_at_a_corner(less: Fraction, sign: int) -> tuple[Network, Network]:
+    """The difference of outputs is Σ max(x_i, 0), and this minus a number."""
     first = [[int(i == j) for j in range(4)] for i in range(4)], [0] * 4
-    rows = [[sign] * 4, [0] * 4], [[sign * factor] * 4, [0] * 4]
-    f = from_arrays([first, (rows[0], [0, 0])])
-    return f, from_arrays([first, (rows[1], [-sign * less, 0])])
+    rows = [[sign] * 4, [0] * 4]
+    return from_arrays([first, (rows, [0, 0])]), from_arrays([first, (rows, [-sign * less, 0])])
 
 
 @pytest.mark.parametrize("choose", ["largest", "smallest"])
@@ -150,8 +205,14 @@ def test_a_tie_at_one_corner_of_the_domain(choose: Choice, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("choose", "domain"), [("largest", "box:0,1"), ("smallest", "box:-1,1")])
 def test_ties_of_both_networks_at_the_same_points(choose: Choice, domain: str) -> None:
-    """The claim is true, no certificate shows it, and a margin makes it provable."""
-    pair = pair_at_a_corner(Fraction(0), 1 if choose == "largest" else -1, factor=2)
+    """The claim is true, no certificate shows it, and a margin makes it provable.
+
+    The difference of outputs is Σ max(x_i, 0), and Σ (i + 1) max(x_i, 0), which is no multiple.
+    """
+    sign = 1 if choose == "largest" else -1
+    first, _ = pair_at_a_corner(Fraction(0), sign)
+    hidden = first.layers[0].weight.rows(), first.layers[0].bias.entries()
+    pair = first, from_arrays([hidden, ([[sign * (i + 1) for i in range(4)], [0] * 4], [0, 0])])
     outcome = same_decisions(*pair, domain, choose=choose, budget=500)
     assert outcome.status == "undecided"
     assert "activation regions has a counterexample" in outcome.statement
