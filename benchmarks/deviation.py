@@ -83,7 +83,7 @@ def searched(
     best = BestPoint(problem)
     best.start(0)
     dtype = np.float64 if limit is None else np.float32
-    search = BoxSearch(problem, best, Goal(limit), dtype)
+    search = BoxSearch(problem, best, Goal(limit), dtype, by_signs=limit is None)
 
     def is_over() -> bool:
         is_beyond = limit is not None and best.known_value > limit

@@ -1,10 +1,10 @@
-"""The compiled core of complexes, walks and two provers, where the installation has it.
+"""The compiled core of complexes, walks and three provers, where the installation has it.
 
 The sources in C++ stand beside this file; `setup.py` builds the extension module `compiled` from
 them. Without a C++ compiler the package is installed without it, and Python does the same work
 (docs/development/compiled-core.md). `polyrelu.complex.engine`, `polyrelu.walks`, the types of
-ridges in `polyrelu.proofs.deep` and the search in one layer of `polyrelu.proofs.injectivity` use
-the core.
+ridges in `polyrelu.proofs.deep`, the search in one layer of `polyrelu.proofs.injectivity` and the
+bounds on boxes of `polyrelu.proofs.deviation` use the core.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ THREADS_VARIABLE = "POLYRELU_THREADS"
 _MOST_THREADS = 256
 _MODULE = "polyrelu._core.compiled"
 #: What the rest of the package takes from this module; an older build may not have all of it.
-_CLASSES = ("Core", "Derivatives", "SpanSearch", "Walker", "words_of_cells")
+_CLASSES = ("BoxBounder", "Core", "Derivatives", "SpanSearch", "Walker", "words_of_cells")
 _REMEDY = (
     "install a C++20 compiler (g++ 10 or newer, clang 13 or newer) and the headers of Python, "
     "then install polyrelu again with pip's options --force-reinstall --no-cache-dir"

@@ -6,7 +6,7 @@ interpreter.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypedDict
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,6 +242,46 @@ class Core:
 
         The first `num_last_forms` forms of the last layer are left out.
         """
+
+class BoxBounder:
+    """Rows of one or two networks, for bounds on boxes: `proofs.deviation.compiled_bounds`."""
+
+    def __init__(
+        self,
+        num_inputs: int,
+        is_single: bool,
+        layers: Sequence[tuple[NDArray[Any] | None, ...]],
+        rows: tuple[NDArray[Any], ...],
+    ) -> None:
+        """Take W, b, V, c, the changes of both and the partners (or None) of each hidden layer.
+
+        `rows` are the tables of `FloatRows`. Arrays are copied.
+        """
+
+    def bound(
+        self,
+        low: NDArray[Any],
+        high: NDArray[Any],
+        table: NDArray[Any],
+        wanted: NDArray[np.uint8],
+        is_joint: bool,
+        signs: Signs | None,
+    ) -> tuple[
+        NDArray[Any],
+        NDArray[Any],
+        NDArray[Any],
+        NDArray[Any],
+        NDArray[np.int32],
+        NDArray[np.uint8],
+    ]:
+        """Bound rows on boxes, see `bound_boxes`; better bounds replace those in the table.
+
+        Return the bounds by joint relaxations and by relaxations alone of all rows; slopes, scores
+        and worst neurons of the wanted ones; and which boxes have open neurons.
+        """
+
+class ShortBoxBounder(BoxBounder):
+    """The same in float32."""
 
 class SpanSearch:
     """The search in one layer of `polyrelu.proofs.injectivity.node_search`."""

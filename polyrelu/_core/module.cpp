@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "box_bounds_binding.hpp"
 #include "slice_module.hpp"
 #include "span_search_binding.hpp"
 #include "subdivision.hpp"
@@ -313,6 +314,7 @@ PYBIND11_MODULE(compiled, module) {
     module.doc() = "The compiled core of the engine of complexes.";
     module.def("words_of_cells", &words_of_cells);
     bind_span_search(module);
+    bind_box_bounds(module);
     py::class_<Core>(module, "Core")
         .def(py::init<Input<std::uint8_t>, Input<std::int32_t>, Input<double>, Borrowed<double>,
                       Borrowed<double>, std::size_t>(),

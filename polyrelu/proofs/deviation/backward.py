@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
+from polyrelu.proofs.deviation.half_spaces import HalfSpaces
 from polyrelu.proofs.deviation.relaxations import PairRelaxation, Relaxation
 
 __all__ = ["AffineBound", "Boxes", "Places", "bound_alone", "bound_pair"]
@@ -33,6 +34,10 @@ class Boxes:
 
     def __len__(self) -> int:
         return len(self.low)
+
+    def take(self, places: Sequence[int]) -> Boxes:
+        """Return some of the boxes."""
+        return Boxes(self.low[list(places)], self.high[list(places)])
 
     @property
     def middle(self) -> Floats:
@@ -64,10 +69,13 @@ class AffineBound:
     constant: Floats
     losses: list[Floats]
 
-    def maximum(self, boxes: Boxes, place: Places) -> Floats:
-        """Return the maximum of each functional over its box."""
-        at_middle = _dots(self.slope, boxes.middle[place]) + self.constant
-        return at_middle + _dots(np.abs(self.slope), boxes.radius[place])
+    def maximum(self, boxes: Boxes, place: Places, sides: HalfSpaces | None = None) -> Floats:
+        """Return the maximum of each functional over its box, or a bound of it over a part."""
+        slope, at_middle = self.slope, _dots(self.slope, boxes.middle[place]) + self.constant
+        if sides is not None:
+            ends = boxes.middle, boxes.radius
+            slope, at_middle = sides.add_multiples(place, slope, at_middle, *ends)
+        return at_middle + _dots(np.abs(slope), boxes.radius[place])
 
 
 def bound_alone(

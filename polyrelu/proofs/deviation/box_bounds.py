@@ -7,7 +7,7 @@ relaxation of both networks, and with each neuron relaxed alone; the better boun
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.proofs.deviation.backward import AffineBound, Boxes, Places, bound_alone, bound_pair
+from polyrelu.proofs.deviation.compiled_bounds import bounder_of
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
+from polyrelu.proofs.deviation.half_spaces import HalfSpaces
 from polyrelu.proofs.deviation.relaxations import Mask, PairRelaxation, Range, Relaxation
 
 __all__ = ["BoxBounds", "KnownBounds", "bound_boxes"]
@@ -64,6 +66,16 @@ class KnownBounds:
         low, high = (self.table[:, at : at + width] for at in (start, start + width))
         return Range(low, high)
 
+    def num_open(self) -> NDArray[np.intp]:
+        """Return on how many neurons of f, or of g, the sign is not known on each box."""
+        counts = np.zeros((2, len(self.table)), dtype=np.intp)
+        for layer in self.layers:
+            for count, ranges in zip(counts, (layer.z, layer.y), strict=True):
+                if ranges is not None:
+                    count += (~ranges.is_stable).sum(axis=1)
+        found: NDArray[np.intp] = counts.max(axis=0)
+        return found
+
     @classmethod
     def unknown(cls, pair: FloatPair, num_boxes: int) -> KnownBounds:
         """Return bounds that say nothing."""
@@ -107,12 +119,14 @@ class BoxBounds:
         The rows that were bounded, box after box.
     slope
         The linear part of the better bound of each of them, shape (number, n_0).
-    losses
-        Losses of the better relaxation for each hidden layer, from the first one on, shape (number,
-        neurons).
-    sensitivities
-        For each layer the neurons that were open, and the absolute slopes of their preactivations
-        in the inputs, shape (number, n_0).
+    scores
+        How much of the losses of the better relaxation every coordinate is responsible for, for
+        each of them, shape (number, n_0).
+    worst
+        For each of them the open neuron that loses most, as a column of a table of signs; -1
+        without one, shape (number,).
+    is_open
+        The boxes on which a neuron of either network has no known sign, shape (boxes,).
     """
 
     upper: Floats
@@ -121,15 +135,9 @@ class BoxBounds:
     known: KnownBounds
     rows: Chosen
     slope: Floats
-    losses: list[Floats]
-    sensitivities: list[tuple[Chosen, Floats]]
-
-    @property
-    def is_open(self) -> Mask:
-        """The boxes on which a neuron of either network has no known sign, shape (boxes,)."""
-        ranges = (r for layer in self.known.layers for r in (layer.z, layer.y) if r is not None)
-        found: Mask = np.any([(~r.is_stable).any(axis=1) for r in ranges], axis=0)
-        return found
+    scores: Floats
+    worst: NDArray[np.intp]
+    is_open: Mask
 
     def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the places of a row of each box in `rows`; of another one if it is not there."""
@@ -139,22 +147,33 @@ class BoxBounds:
         found: NDArray[np.intp] = np.where(chosen >= 0, chosen, places.max(axis=1, initial=-1))
         return found
 
-    def split_scores(self, boxes: Boxes, rows: NDArray[np.intp]) -> Floats:
-        """Return how much of the losses of a row of each box every coordinate is responsible for.
+    def take(self, boxes: Sequence[int], pair: FloatPair) -> BoxBounds:
+        """Return the bounds on some of the boxes."""
+        chosen = list(boxes)
+        numbers = np.full(len(self.upper), -1)
+        numbers[chosen] = np.arange(len(chosen))
+        kept = np.nonzero(numbers[self.rows[0]] >= 0)[0]
+        order = kept[np.argsort(numbers[self.rows[0][kept]], kind="stable")]
+        known = KnownBounds(pair, self.known.table[chosen])
+        return BoxBounds(
+            known.rows,
+            self.joint[chosen],
+            self.alone[chosen],
+            known,
+            (numbers[self.rows[0][order]], self.rows[1][order]),
+            self.slope[order],
+            self.scores[order],
+            self.worst[order],
+            self.is_open[chosen],
+        )
+
+    def split_scores(self, rows: NDArray[np.intp]) -> Floats:
+        """Return how much every coordinate is responsible for losses of a row of each box.
 
         The shape is (boxes, n_0).
         """
-        width, chosen = boxes.high - boxes.low, self.places(rows)
-        scores = 1e-12 * width
-        for losses, ((place, neurons), sensitivity), ranges in zip(
-            self.losses, self.sensitivities, self.known.layers, strict=True
-        ):
-            shares = sensitivity * width[place]
-            # What the inputs do not explain comes from losses of layers before.
-            total = np.maximum(shares.sum(axis=1), ranges.z.width[place, neurons])
-            weights = losses[chosen[place], neurons] / np.where(total > 0, total, 1)
-            np.add.at(scores, place, weights[:, None] * shares)
-        return scores
+        found: Floats = self.scores[self.places(rows)]
+        return found
 
 
 def bound_boxes(
@@ -163,6 +182,7 @@ def bound_boxes(
     known: KnownBounds | None = None,
     wanted: Mask | None = None,
     is_joint: bool = True,
+    signs: NDArray[np.int8] | None = None,
 ) -> BoxBounds:
     """Bound rows of outputs on boxes.
 
@@ -179,12 +199,24 @@ def bound_boxes(
         others keep the bounds that are known.
     is_joint
         Whether the joint relaxation is used; never for one network.
+    signs
+        Signs of neurons: the bounds are about the part of each box where these are right. A row for
+        each box has the neurons of f, then of g, layer by layer; 0 for none. None by default.
     """
     known = KnownBounds.unknown(pair, len(boxes)) if known is None else known
-    passes = _Pass(pair, boxes, is_joint and not pair.is_single)
+    chosen = np.ones(known.rows.shape, dtype=bool) if wanted is None else wanted
+    core = bounder_of(pair)
+    if core is not None:
+        mask = chosen.astype(np.uint8)
+        joint, alone, slope, scores, worst, is_open = core.bound(
+            boxes.low, boxes.high, known.table, mask, is_joint, signs
+        )
+        rows = _chosen(chosen)
+        found = slope, scores, worst.astype(np.intp), is_open.view(np.bool_)
+        return BoxBounds(known.rows, joint, alone, known, rows, *found)
+    passes = _Pass(pair, boxes, is_joint and not pair.is_single, signs)
     for ranges in known.layers:
         passes.add_layer(ranges)
-    chosen = np.ones(known.rows.shape, dtype=bool) if wanted is None else wanted
     return passes.rows(known, _chosen(chosen))
 
 
@@ -195,10 +227,18 @@ class _Pass:
     pair: FloatPair
     boxes: Boxes
     is_joint: bool
+    signs: NDArray[np.int8] | None = None
     sensitivities: list[tuple[Chosen, Floats]] = field(default_factory=list)
     ours: list[Relaxation] = field(default_factory=list)
     theirs: list[Relaxation] = field(default_factory=list)
     joint: list[tuple[Relaxation, PairRelaxation]] = field(default_factory=list)
+    sides: HalfSpaces | None = None
+    width: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.width = self.boxes.high - self.boxes.low
+        if self.signs is not None:
+            self.sides = HalfSpaces(len(self.boxes), self.pair.num_inputs, self.pair.dtype)
 
     def add_layer(self, ranges: LayerRanges) -> None:
         """Bound the open neurons of the next layer, and relax them."""
@@ -206,6 +246,7 @@ class _Pass:
             self._bound_first(ranges)
         else:
             self._bound_open(ranges)
+        self._set_signs(ranges)
         partner = self._tighten(ranges)
         self.ours.append(Relaxation(ranges.z))
         if ranges.y is not None:
@@ -213,6 +254,37 @@ class _Pass:
             if self.is_joint and ranges.change is not None:
                 relaxed = PairRelaxation(partner, ranges.y, ranges.change)
                 self.joint.append((self.ours[-1], relaxed))
+
+    def _signs_of(self, is_other: bool) -> NDArray[np.int8]:
+        """Return the signs of neurons of the present layer, of f or of g."""
+        assert self.signs is not None
+        pair, m = self.pair, len(self.ours)
+        others = [0 if pair.is_single else len(bias) for bias in pair.other_biases]
+        start = sum(pair.widths[:m]) + sum(others[:m]) + (pair.widths[m] if is_other else 0)
+        return self.signs[:, start : start + (others if is_other else pair.widths)[m]]
+
+    def _set_signs(self, ranges: LayerRanges) -> None:
+        """Let bounds follow from the signs, and make the boxes smaller."""
+        if self.sides is None:
+            return
+        for is_other, known in enumerate((ranges.z, ranges.y)):
+            if known is None:
+                continue
+            signs = self._signs_of(bool(is_other))
+            np.maximum(known.low, 0, out=known.low, where=signs > 0)
+            np.minimum(known.high, 0, out=known.high, where=signs < 0)
+            self.sides.is_empty |= ((known.low > known.high) & (signs != 0)).any(axis=1)
+        middle, radius = self.sides.shrunk(self.boxes.middle, self.boxes.radius)
+        self.boxes = Boxes(middle - radius, middle + radius)
+
+    def _note_sides(self, is_other: bool, chosen: Chosen, slope: Floats, constant: Floats) -> None:
+        """Note half-spaces, by bounds of chosen neurons and of their negatives."""
+        if self.sides is None:
+            return
+        given, number = self._signs_of(is_other)[chosen], len(chosen[0])
+        for i in np.nonzero(given)[0].tolist():
+            at = i if given[i] > 0 else number + i
+            self.sides.add(int(chosen[0][i]), slope[at], float(constant[at]))
 
     def _tighten(self, ranges: LayerRanges) -> Range:
         """Let each of the three bounds follow from the others; return the partners' bounds."""
@@ -239,7 +311,11 @@ class _Pass:
         if ranges.y is not None and ranges.change is not None:
             cut(ranges.y, pair.other_weights[0], pair.other_biases[0])
             cut(ranges.change, pair.weight_changes[0], pair.bias_changes[0])
-        ours, _ = self._open_neurons(ranges)
+        ours, theirs = self._open_neurons(ranges)
+        tables = pair.weights[0], pair.biases[0]
+        self._note_sides(False, ours, *(_signed(table, ours) for table in tables))
+        tables = pair.other_weights[0], pair.other_biases[0]
+        self._note_sides(True, theirs, *(_signed(table, theirs) for table in tables))
         self.sensitivities.append((ours, np.abs(pair.weights[0][ours[1]])))
 
     def _bound_open(self, ranges: LayerRanges) -> None:
@@ -248,11 +324,13 @@ class _Pass:
         ours, theirs = self._open_neurons(ranges)
         z = self._bound_alone(pair.weights, pair.biases, self.ours, ours)
         self._cut(ranges.z, ours, z)
+        self._note_sides(False, ours, z.slope, z.constant)
         self.sensitivities.append((ours, np.abs(z.slope[: len(ours[0])])))
         if ranges.y is None or ranges.change is None or not len(theirs[0]):
             return
         y = self._bound_alone(pair.other_weights, pair.other_biases, self.theirs, theirs)
         self._cut(ranges.y, theirs, y)
+        self._note_sides(True, theirs, y.slope, y.constant)
         if self.is_joint:
             on_a = _signed(pair.weight_changes[m], theirs)
             on_d = _signed(pair.other_weights[m], theirs)
@@ -276,17 +354,21 @@ class _Pass:
     def _open_neurons(self, ranges: LayerRanges) -> tuple[Chosen, Chosen]:
         """Return neurons of f and of g that are open, or whose partners are."""
         is_open = ~ranges.z.is_stable
+        has_sign = is_open & False if self.signs is None else self._signs_of(False) != 0
         if ranges.y is None:
-            return _chosen(is_open), _chosen(is_open[:, :0])
+            return _chosen(is_open | has_sign), _chosen(is_open[:, :0])
         place = len(self.ours)
         theirs = ~ranges.y.is_stable
         touched = self.pair.to_partners(place, theirs.astype(self.pair.dtype)) > 0
         theirs = theirs | (self.pair.of_partners(place, is_open.astype(self.pair.dtype)) > 0)
-        return _chosen(is_open | touched), _chosen(theirs)
+        if self.signs is not None:
+            theirs = theirs | (self._signs_of(True) != 0)
+        return _chosen(is_open | touched | has_sign), _chosen(theirs)
 
     def _cut(self, known: Range, chosen: Chosen, bound: AffineBound) -> None:
         """Intersect bounds of chosen neurons with new ones, of both signs."""
-        limits, number = bound.maximum(self.boxes, _twice(chosen)), len(chosen[0])
+        number = len(chosen[0])
+        limits = bound.maximum(self.boxes, _twice(chosen), self.sides)
         known.high[chosen] = np.minimum(known.high[chosen], limits[:number])
         known.low[chosen] = np.maximum(known.low[chosen], -limits[number:])
 
@@ -295,25 +377,73 @@ class _Pass:
         place, number = chosen
         found = self._rows_alone(chosen)
         alone, joint = known.rows.copy(), known.rows.copy()
-        better = alone[chosen] = found.maximum(self.boxes, place)
+        better = alone[chosen] = found.maximum(self.boxes, place, self.sides)
         joint[chosen] = np.inf
         if self.is_joint:
             rows = self.pair.rows
             functionals = rows.joint[number], rows.on_g[number], rows.constant[number]
             other = bound_pair(self.pair, self.joint, place, *functionals, with_losses=True)
             other.slope += rows.on_x[number]
-            joint[chosen] = bounds = other.maximum(self.boxes, place)
+            joint[chosen] = bounds = other.maximum(self.boxes, place, self.sides)
             is_joint = (bounds < better)[:, None]
             found.slope = np.where(is_joint, other.slope, found.slope)
             pairs = zip(other.losses, found.losses, strict=True)
             found.losses = [np.where(is_joint, one, two) for one, two in pairs]
             better = np.minimum(bounds, better)
+        if self.sides is not None:
+            better = np.where(self.sides.is_empty[place], -np.inf, better)
         known.rows[chosen] = np.minimum(known.rows[chosen], better)
         losses = found.losses[::-1]
-        upper = known.rows
         return BoxBounds(
-            upper, joint, alone, known, chosen, found.slope, losses, self.sensitivities
+            known.rows,
+            joint,
+            alone,
+            known,
+            chosen,
+            found.slope,
+            self._scores(known, place, losses),
+            self._worst_signs(known, place, losses),
+            self._has_open(known),
         )
+
+    def _worst_signs(
+        self, known: KnownBounds, place: Places, losses: list[Floats]
+    ) -> NDArray[np.intp]:
+        """Return the open neurons that lose most of functionals, see `BoxBounds.worst`."""
+        columns = list[Floats]()
+        for m, (lost, ranges) in enumerate(zip(losses, known.layers, strict=True)):
+            is_open = ~ranges.z.is_stable[place]
+            columns.append(np.where(is_open, lost, 0))
+            if ranges.y is not None:
+                partners = self.pair.of_partners(m, np.where(is_open, 0, lost))
+                columns.append(np.where(ranges.y.is_stable[place], 0, partners))
+        if not columns:
+            return np.full(len(place), -1)
+        table = np.concatenate(columns, axis=1).astype(np.float32)  # roundings decide nothing
+        return np.where(table.max(axis=1, initial=0) > 0, table.argmax(axis=1), -1)
+
+    def _scores(self, known: KnownBounds, place: Places, losses: list[Floats]) -> Floats:
+        """Divide losses of functionals on the boxes at `place` among the coordinates."""
+        width = self.width
+        scores = 1e-12 * width[place]
+        for lost, ((boxes, neurons), sensitivity), ranges in zip(
+            losses, self.sensitivities, known.layers, strict=True
+        ):
+            parts = sensitivity * width[boxes]
+            # What the inputs do not explain comes from losses of layers before.
+            total = np.maximum(parts.sum(axis=1), ranges.z.width[boxes, neurons])
+            shares = np.zeros((len(width), lost.shape[1], width.shape[1]), width.dtype)
+            shares[boxes, neurons] = parts / np.where(total > 0, total, 1)[:, None]
+            scores += np.einsum("fn,fnk->fk", lost, shares[place])
+        return scores
+
+    def _has_open(self, known: KnownBounds) -> Mask:
+        """Return the boxes on which a neuron of either network has no known sign."""
+        ranges = [r for layer in known.layers for r in (layer.z, layer.y) if r is not None]
+        found: Mask = np.zeros(len(self.boxes), dtype=bool)
+        for each in ranges:
+            found |= (~each.is_stable).any(axis=1)
+        return found
 
     def _rows_alone(self, chosen: Chosen) -> AffineBound:
         """Bound rows with each neuron relaxed alone."""

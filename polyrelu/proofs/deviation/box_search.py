@@ -1,7 +1,8 @@
 """Best-first search over boxes of inputs for bounds of an objective.
 
 The box with the largest bound is cut next, at the middle of the coordinate that the losses of the
-relaxation depend on most. Many boxes are bounded in one step. Floats only guess here: the cuts are
+relaxation depend on most; where few neurons are open, its bound may also come from parts of it
+(`sign_parts`). Many boxes are bounded in one step. Floats only guess here: the cuts are
 the result, and the bounds of the leaves are computed again in integers (`certified`).
 
 A search that takes longer is divided into tasks, whether there are several workers or not: each
@@ -15,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from polyrelu.proofs.deviation.float_pair import Floats
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.sign_parts import SignParts
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import TaskStream
 from polyrelu.support.parallel.wire import (
@@ -88,7 +91,8 @@ class Goal:
 class _Open:
     """A box that may be cut, with its node and the bounds known on the box around it.
 
-    `known` is a row of a table of `KnownBounds`; None if it was not stored.
+    `known` is a row of a table of `KnownBounds`; None if it was not stored. Cuts by signs are tried
+    from the depth `next_try` on.
     """
 
     node: int
@@ -97,6 +101,7 @@ class _Open:
     high: Floats
     upper: float
     known: Floats | None
+    next_try: int = 0
 
 
 class BoxSearch:
@@ -112,13 +117,16 @@ class BoxSearch:
         When to stop.
     dtype
         The format of the floats.
+    by_signs
+        Whether bounds of boxes may come from cuts by signs (`SignParts`). The rule of certificates
+        does not follow these: it needs more boxes then than the search had.
 
     Attributes
     ----------
     tree
         The cuts so far.
     num_boxes
-        Number of boxes that were bounded.
+        Number of boxes and parts of boxes that were bounded.
     closed_share
         Share of the volume that needs no further cut.
     leaf_bounds
@@ -131,7 +139,9 @@ class BoxSearch:
         best: BestPoint,
         goal: Goal,
         dtype: DTypeLike = np.float64,
+        by_signs: bool = False,
     ) -> None:
+        self._by_signs = by_signs
         self._pair = pair = problem.floats(dtype)
         self._dtype, self._work, self._num_steps = np.dtype(dtype), 0.0, 0
         self._problem, self.best, self.goal = problem, best, goal
@@ -227,6 +237,7 @@ class BoxSearch:
                 "goal": self.goal.to_texts(),
                 "format": self._dtype.name,
                 "joint": self._is_joint,
+                "signs": self._by_signs,
                 "best": exact_texts([self.best.known_value]),
                 "boxes": [[box.low.tolist(), box.high.tolist(), box.upper] for box in group],
             }
@@ -255,7 +266,7 @@ class BoxSearch:
         low[j] = high[j] = (box.low[j] + box.high[j]) / 2
         below, above = self.tree.cut(box.node, j)
         return [
-            _Open(node, box.depth + 1, start, end, box.upper, None)
+            _Open(node, box.depth + 1, start, end, box.upper, None, box.next_try)
             for node, start, end in ((below, box.low, high), (above, low, box.high))
         ]
 
@@ -299,7 +310,46 @@ class BoxSearch:
         slope = found.slope[found.places(rows)]
         corners = np.where(slope > 0, boxes.high, boxes.low)
         self.best.offer(np.concatenate([corners, boxes.middle]).astype(np.float64))
+        if self._by_signs:
+            upper = self._bounds_by_signs(taken, boxes, found, upper, budget)
         self._divide(taken, boxes, found, upper, rows)
+
+    def _bounds_by_signs(
+        self,
+        taken: list[_Open],
+        boxes: Boxes,
+        found: BoxBounds,
+        upper: Floats,
+        budget: Budget,
+    ) -> Floats:
+        """Return smaller bounds of the boxes whose bounds are too large, by cuts of signs."""
+        limit, num_open = self._limit(), found.known.num_open()
+        chosen = [
+            i
+            for i, box in enumerate(taken)
+            if limit < upper[i] < np.inf
+            and num_open[i] <= SETTINGS.max_signs
+            and box.depth >= box.next_try
+        ]
+        if not chosen:
+            return upper
+        parts = SignParts(self._problem, self._pair, boxes.take(chosen), limit, self._is_joint)
+        smaller = parts.bounds(found.take(chosen, self._pair), partial(self._pay, budget))
+        self.num_boxes += parts.num_parts - len(chosen)
+        upper = upper.copy()
+        upper[chosen] = np.minimum(upper[chosen], smaller)
+        if parts.points:
+            self.best.offer(np.concatenate(parts.points).astype(np.float64))
+        for i in chosen:
+            if upper[i] > limit:
+                taken[i].next_try = taken[i].depth + SETTINGS.sign_pause
+        return upper
+
+    def _pay(self, budget: Budget, number: int) -> None:
+        """Pay for parts of boxes."""
+        price = self._price(number, self._is_joint)
+        budget.spend(price)
+        self._work += price
 
     def _divide(
         self,
@@ -311,7 +361,7 @@ class BoxSearch:
     ) -> None:
         """Cut the boxes whose bounds are too large, and note the others as leaves."""
         limit = self._limit()
-        scores = np.where(self._movable, found.split_scores(boxes, rows), -np.inf)
+        scores = np.where(self._movable, found.split_scores(rows), -np.inf)
         is_stored = len(self._heap) <= SETTINGS.max_stored
         for i, box in enumerate(taken):
             is_decided = upper[i] <= limit or not upper[i] < np.inf  # beyond the range of floats
@@ -411,6 +461,7 @@ def search_boxes(problem: Problem, task: Any) -> bytes:
     """Do a task of a search, for the problem that it names."""
     best = BestPoint(problem)
     best.value = exact_numbers(task["best"])[0]
-    search = BoxSearch(problem, best, Goal.from_texts(task["goal"]), np.dtype(task["format"]))
+    goal, dtype = Goal.from_texts(task["goal"]), np.dtype(task["format"])
+    search = BoxSearch(problem, best, goal, dtype, task["signs"])
     search.begin_task(task)
     return search.run_task(task["work"])

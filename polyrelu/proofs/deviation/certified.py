@@ -266,7 +266,7 @@ class CertifiedTree:
         boxes, pair = _in_floats(failed), self.problem.double
         found = bound_boxes(pair, boxes)
         rows = self.problem.deciding_rows(found.upper)
-        scores = found.split_scores(boxes, rows)
+        scores = found.split_scores(rows)
         parts = list[_Box]()
         for (node, low, high), score in zip(failed, scores, strict=True):
             movable = [a < b for a, b in zip(low, high, strict=True)]

@@ -193,7 +193,7 @@ class ExactSearch:
         corners = ([nearest_vector(end)] for end in (node.low, node.high))
         boxes = Boxes(*map(np.array, corners))
         found = bound_boxes(pair, boxes)
-        score = found.split_scores(boxes, self.problem.deciding_rows(found.upper))[0]
+        score = found.split_scores(self.problem.deciding_rows(found.upper))[0]
         movable = [a < b for a, b in zip(node.low, node.high, strict=True)]
         j = int(np.where(movable, score, -np.inf).argmax())
         at = ((node.low[j] + node.high[j]) / 2,)

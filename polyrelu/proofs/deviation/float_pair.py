@@ -80,6 +80,8 @@ class FloatPair:
         neuron is the partner of its own index.
     rows
         The rows of the outputs.
+    in_core
+        The same in the compiled core, once it was needed there (`compiled_bounds`).
     """
 
     def __init__(
@@ -104,6 +106,11 @@ class FloatPair:
         self.widths = [len(b) for b in self.biases]
         self.partners = [None if p is None else np.array(p, dtype=np.intp) for p in pair.partners]
         self.rows = self._rows(first, second, pair, rows, inputs)
+        self.in_core: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs; it has a core of its own."""
+        return {**self.__dict__, "in_core": None}
 
     @property
     def num_products(self) -> int:

@@ -159,6 +159,12 @@ class Problem:
 
     def deciding_rows(self, rows: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         """Return the index of the row that decides the objective, for rows of shape (k, rows)."""
+        if all(len(clause) == 1 for clause in self.clauses):
+            alone = np.array([clause[0] for clause in self.clauses], dtype=np.intp)
+            largest: np.ndarray[tuple[int], np.dtype[np.intp]] = alone[
+                rows[:, alone].argmax(axis=1)
+            ]
+            return largest
         least = np.stack([rows[:, list(c)].min(axis=1) for c in self.clauses], axis=1)
         worst = least.argmax(axis=1)
         found = [

@@ -59,6 +59,12 @@ class DeviationSettings:
         given up.
     steps_between_tries
         Number of steps after which it is tried again.
+    max_signs
+        Maximum number of open neurons of a network on a box that is cut by signs.
+    sign_rounds
+        Maximum number of cuts by signs of a box, for a smaller bound of it.
+    sign_pause
+        Number of cuts of a box after which such cuts are tried again, where they were too few.
     task_work
         Units of work of a task, and of a search in one process before it is divided into tasks.
     task_work_of_leaves
@@ -96,6 +102,9 @@ class DeviationSettings:
     joint_gain: float = 1.02
     num_poor_steps: int = 10
     steps_between_tries: int = 16
+    max_signs: int = 6
+    sign_rounds: int = 12
+    sign_pause: int = 3
     task_work: float = 2_000
     task_work_of_leaves: float = 8_000
     num_ahead: int = 32

@@ -30,6 +30,8 @@ FACTS = {
     "proofs/deep/ridges.py": {"_DIRECTION_BASE"},  # FORMAT.md §3.9
     "proofs/deviation/grid_products.py": {"LONGEST", "_EXACT_BITS"},  # of int64 and floats
     "proofs/deviation/grid_layers.py": {"_LOW_BITS"},
+    "proofs/deviation/half_spaces.py": {"_GAIN", "_SWEEPS"},  # as in the compiled core
+    "proofs/deviation/sign_parts.py": {"_IS_SETTLED"},  # a mark
     "proofs/deviation/relu_bands.py": {"SLOPE_BITS", "ONE"},  # FORMAT.md §5.8
     "proofs/injectivity/exact_constant.py": {"_MAX_INPUTS"},  # of the theorem
     "proofs/injectivity/compiled_search.py": {"_LEAST", "_PRIME"},  # of the compiled core

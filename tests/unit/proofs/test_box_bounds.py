@@ -61,7 +61,7 @@ def test_bounds_hold_and_rows_are_bounded_where_they_are_wanted(seed: int) -> No
     assert np.allclose(part.upper, np.where(wanted, found.upper, 1e6))
     rows = np.full(7, 1)
     assert np.allclose(part.slope[part.places(rows)], found.slope[found.places(rows)])
-    assert np.allclose(part.split_scores(boxes, rows), found.split_scores(boxes, rows))
+    assert np.allclose(part.split_scores(rows), found.split_scores(rows))
 
 
 def test_gaps_are_the_largest_distances() -> None:
@@ -99,6 +99,7 @@ def test_the_joint_relaxation_is_tried_again_after_it_was_given_up() -> None:
     task = {
         "boxes": [[[-1.0] * 3, [1.0] * 3, np.inf]],
         "joint": False,
+        "signs": False,
         "best": exact_texts([Fraction(0)]),
         "goal": Goal(gap=Fraction(1, 10**6)).to_texts(),
         "format": "float64",
