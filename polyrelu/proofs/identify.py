@@ -61,6 +61,7 @@ from polyrelu.proofs.next_steps import (
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.cases.moves import case_moves
+from polyrelu.proofs.refutations.containment.moves import containment_moves
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
@@ -417,24 +418,42 @@ class _Identification:
         return _refute_by(self._question, found, self._budget_of_others())
 
     def _refute_late(self, candidates: list[OneSidedCandidate] | None) -> NotIdentifiable | Attempt:
-        """Refute in the same way, by large programs and by trees, which would delay the rest."""
+        """Refute in the same way, by steps which would delay the rest."""
+        late: NotIdentifiable | Attempt = Attempt("other networks", _NO_MOVE)
+        for found in self._late_moves(candidates):
+            late = _refute_by(self._question, found, self._budget_of_others())
+            if isinstance(late, NotIdentifiable):
+                break
+        return late
+
+    def _late_moves(self, candidates: list[OneSidedCandidate] | None) -> Iterator[Iterator[Move]]:
+        """Yield the moves of late steps: contained zonotopes, large programs, trees of cases.
+
+        Without a search for ridges large programs come first, since they make candidates of their
+        own.
+        """
         network, domain, seed = self._network, self._domain, self._question.seed
+        if candidates is not None:
+            yield self._contained(candidates)
         budget = self._budget_of_others(SETTINGS.share_of_large)
-        found = one_sided_moves(network, candidates, budget, seed, domain, with_large=True)
-        late = _refute_by(self._question, found, self._budget_of_others())
-        if isinstance(late, NotIdentifiable):
-            return late
+        yield one_sided_moves(network, candidates, budget, seed, domain, with_large=True)
         budget = self._budget_of_others(SETTINGS.share_of_cases)
         if candidates is None:
             if price_of_samples(network.num_parameters) > (budget.total_work or math.inf):
-                return late
+                return
             candidates = sampled_candidates(network, seed, domain)
-        cases = case_moves(network, candidates, budget, seed, domain)
-        late = _refute_by(self._question, cases, self._budget_of_others())
-        if isinstance(late, NotIdentifiable) or not is_small(network):
-            return late
-        trees = tree_moves(network, candidates, self._budget_of_others(), seed, domain)
-        return _refute_by(self._question, trees, self._budget_of_others())
+            yield self._contained(candidates)
+        yield case_moves(network, candidates, budget, seed, domain)
+        if is_small(network):
+            yield tree_moves(network, candidates, self._budget_of_others(), seed, domain)
+
+    def _contained(self, candidates: list[OneSidedCandidate]) -> Iterator[Move]:
+        """Return moves by zonotopes inside others, which are about all of R^n."""
+        if self._domain is not None:
+            return iter(())
+        return containment_moves(
+            self._network, candidates, self._budget_of_others(), self._question.seed
+        )
 
     def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
         """Search for ridges, and go on for regular competitors where that promises something."""
