@@ -102,7 +102,7 @@ class IdentifySettings:
         Units of work for the search for ridges (Theorem D), by default: about a minute.
     share_of_others
         Share of this work that each other search gets, besides: for points of Theorem P, for simple
-        changes, and twice for refutations by linear programs.
+        changes, for zonotopes, and twice for refutations by linear programs.
     share_of_large
         Share of this work for refutations by large linear programs, which come last.
     share_of_cases
@@ -192,9 +192,9 @@ def identify(
         hidden one, for sums of subsets and assignments of neurons to hyperplanes; or a `Budget`
         with all limits; None: until nothing new is met. A unit is about a millisecond. The search
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
-        refutations by linear programs twice, and those by split trees once; larger programs have a
-        third, and trees of cases a half; and each of them has at least 10,000 units, unless the
-        `Budget` is a part of another one. A search that is enough for transversal competitors makes
+        refutations by linear programs twice, by contained zonotopes and by split trees once; larger
+        programs have a third, and trees of cases a half; and each of them has at least 10,000
+        units, unless the `Budget` is a part of another one. A search that is enough for transversal competitors makes
         some more walks for regular ones, within the budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
