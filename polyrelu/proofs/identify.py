@@ -194,8 +194,8 @@ def identify(
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
         refutations by linear programs twice, by contained zonotopes and by split trees once; larger
         programs have a third, and trees of cases a half; and each of them has at least 10,000
-        units, unless the `Budget` is a part of another one. A search that is enough for transversal competitors makes
-        some more walks for regular ones, within the budget.
+        units, unless the `Budget` is a part of another one. A search that is enough for transversal
+        competitors makes some more walks for regular ones, within the budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.

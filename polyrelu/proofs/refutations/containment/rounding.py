@@ -48,7 +48,7 @@ SETTINGS = RoundingSettings()
 def rounded_bound(program: ContainmentProgram, found: Combinations) -> Bound | None:
     """Return the bound sign · z ≥ 0 where the guard is active, or None if rounding spoils it.
 
-    Derived inequalities are appended to those of the program.
+    Derived inequalities are appended to what the program has.
 
     >>> from polyrelu.network import NeuronId, from_arrays
     >>> from polyrelu.proofs.refutations.inequality_forms import InequalityForms
