@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
-  9955  5.9 Teaching sets: theorem parallel-lines
-  9969      theorem parallel-lines
- 10075    Files
- 10215    The command line
+  9989  5.9 Teaching sets: theorem parallel-lines
+ 10003      theorem parallel-lines
+ 10109    Files
+ 10249    The command line
 """
 
 from __future__ import annotations
@@ -8460,14 +8460,16 @@ class GridRows(NamedTuple):
 class GridLayer(NamedTuple):
     """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
-    `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was rounded.
+    `own` and `bias` are W and b. The differences are Delta a + V d + delta, with Delta in
+    `by_values`, V in `by_differences` and delta in `shift`. `is_bias_exact` and `is_shift_exact`
+    say whether nothing of the bias and of delta was rounded.
     """
 
     own: GridRows
     bias: list[int]
-    by_values: GridRows  # Delta
-    by_differences: GridRows  # V
-    shift: list[int]  # delta
+    by_values: GridRows
+    by_differences: GridRows
+    shift: list[int]
     partners: list[int]
     scales: list[Fraction]
     is_hidden: bool
@@ -8550,9 +8552,20 @@ def grid_layers(
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
         moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
-        is_shift_exact = all(exact for _, exact in moved)
-        parts = by_values, by_differences, [row[0] for row, _ in moved], *after, is_hidden
-        found.append(GridLayer(own, bias, *parts, is_exact, is_shift_exact))
+        found.append(
+            GridLayer(
+                own,
+                bias,
+                by_values,
+                by_differences,
+                [row[0] for row, _ in moved],
+                after.places,
+                after.scales,
+                is_hidden,
+                is_exact,
+                is_shift_exact=all(exact for _, exact in moved),
+            )
+        )
     return found
 
 
@@ -8851,7 +8864,11 @@ class JointForms:
         largest: int,
         cuts: SignCuts,
     ) -> tuple[FormList, list[int]]:
-        """The differences of activations, and the signs of the neurons of g."""
+        """The differences of activations, and the signs of the neurons of g.
+
+        `z` and `d` are the forms of the preactivations of f, and of the differences from them;
+        `ends` are the intervals of f, and `largest` bounds the coefficients of `z`.
+        """
         made, sizes, signs, radius = list[Relaxed](), list[int](), list[int](), self.packing.radius
         error, most = z.error + d.error, 0
         for m, place in enumerate(layer.partners):
@@ -8910,7 +8927,11 @@ class JointForms:
         d: FormList | None,
         largest: int,
     ) -> FormList:
-        """The forms (p Z + q D) / FULL with what is added; new generators are noted."""
+        """The forms (p Z + q D) / FULL with what is added; new generators are noted.
+
+        `which` is 0 for activations of f and 1 for differences, `places` has the neuron of f for
+        each of them, -1 for none, and `largest` bounds the coefficients of Z and D.
+        """
         centers, packed, most = list[int](), list[int](), largest + 1
         packing, is_exact = self.packing, True
         for i, (p, q, added, new) in enumerate(relaxed):
@@ -9100,7 +9121,7 @@ NeuronKey = tuple[int, int, int]
 
 
 class LayerWeights(NamedTuple):
-    """LayerWeights of the neurons of a layer over a common denominator."""
+    """Weights of the neurons of a layer, integers over a common denominator."""
 
     numbers: list[int]
     scale: int
@@ -9140,7 +9161,7 @@ class RelaxedRow:
             self.by_layer.setdefault(number, []).append(key)
 
     def to_inputs(self, weights: Sequence[LayerWeights]) -> list[LayerWeights]:
-        """LayerWeights of inputs that are above weights of outputs, up to the constant."""
+        """Weights of inputs that are above weights of outputs, up to the constant."""
         parts = list(weights)
         for number in range(len(self.layers), 0, -1):
             if self.layers[number - 1].is_hidden:
@@ -9150,7 +9171,7 @@ class RelaxedRow:
         return parts
 
     def below(self, layer: Layer, part: LayerWeights) -> LayerWeights:
-        """LayerWeights of what a layer reads; its biases go into the constant."""
+        """Weights of what a layer reads; its biases go into the constant."""
         row, scale = part
         bits = max(longest([row]), scale.bit_length())
         self.meter.pay(len(layer.rows) * (len(layer.rows[0]) + 2), bits, layer.bits)
@@ -9168,7 +9189,7 @@ class RelaxedRow:
         self.constant += number
 
     def below_relu(self, number: int, parts: Sequence[LayerWeights]) -> list[LayerWeights]:
-        """LayerWeights of preactivations that are above weights of activations."""
+        """Weights of preactivations that are above weights of activations."""
         rest = [list(part.numbers) for part in parts]
         above = [dict[int, Fraction]() for _ in parts]
         listed = self.by_layer.get(number, [])
@@ -9189,7 +9210,7 @@ class RelaxedRow:
         return found
 
     def joined(self, part: LayerWeights, new: dict[int, Fraction]) -> LayerWeights:
-        """LayerWeights with fractions added to some of them."""
+        """Weights with fractions added to some of them."""
         meter, (numbers, scale) = self.meter, part
         fractions = [Fraction(1, scale), *new.values()]
         common = common_denominator(fractions, "a common denominator of slopes", meter)
@@ -9399,7 +9420,21 @@ CUT_NODES = OneOf(
         ("open",),
     )
 )
+#: Multiples of inequalities of the domain and of cuts by sign, each with its number.
 NumberedMultiples = list[tuple[int, Fraction]]
+
+
+class WaitingNode(NamedTuple):
+    """A node that comes later: how many cuts lead to its parent, and the cut between them.
+
+    `key` is a coordinate, with its new interval as `what`; a neuron, with its sign; or None, where
+    a record `shown` has no cut below it. `shown` has the bits of the clauses that hold above it.
+    """
+
+    length: int
+    key: Any
+    what: Any
+    shown: int
 
 
 class BoundsTree:
@@ -9437,8 +9472,7 @@ class BoundsTree:
 
     def check(self) -> int:
         """Check all nodes in prefix order; their number."""
-        waiting: list[tuple[int, Any, Any, int]] = [(0, None, None, 0)]
-        num_nodes = 0
+        waiting, num_nodes = [WaitingNode(0, None, None, 0)], 0
         while waiting:
             length, key, what, shown = waiting.pop()
             self.box.back(length)
@@ -9446,25 +9480,29 @@ class BoundsTree:
                 self.box.change(key, what)
             elif key is not None:
                 self.box.cut(key, what)
-            depth = len(self.box.trail)
-            message = f"beyond the limits: more than {MAX_DEPTH} cuts one below the other"
-            well_formed(depth <= MAX_DEPTH, message)
-            record = self.case.lines.read()
-            fit(record, CUT_NODES, self.meter.step)
-            self.meter.units(20_000)
+            waiting += self.visit(shown)
             num_nodes += 1
-            if record and isinstance(record[0], int):
-                waiting += [(depth, record[0], ends, shown) for ends in self.halves(record)]
-            elif record and record[0] in "fg":
-                neuron = self.neuron(record)
-                waiting += [(depth, neuron, side, shown) for side in (-1, 1)]
-            elif record and record[0] == "shown":
-                waiting.append((depth, None, None, self.shown(record, shown)))
-            else:
-                self.close(record, shown)
         got = f"{len(self.excluded)} boxes"
         require(self.num_open == len(self.excluded), f"{self.num_open} open nodes", got)
         return num_nodes
+
+    def visit(self, shown: int) -> list[WaitingNode]:
+        """Read a node, and close it, or return what is below it, the next node last."""
+        depth = len(self.box.trail)
+        message = f"beyond the limits: more than {MAX_DEPTH} cuts one below the other"
+        well_formed(depth <= MAX_DEPTH, message)
+        record = self.case.lines.read()
+        fit(record, CUT_NODES, self.meter.step)
+        self.meter.units(20_000)
+        if record and isinstance(record[0], int):
+            return [WaitingNode(depth, record[0], ends, shown) for ends in self.halves(record)]
+        if record and record[0] in "fg":
+            neuron = self.neuron(record)
+            return [WaitingNode(depth, neuron, side, shown) for side in (-1, 1)]
+        if record and record[0] == "shown":
+            return [WaitingNode(depth, None, None, self.shown(record, shown))]
+        self.close(record, shown)
+        return []
 
     def halves(self, record: Any) -> list[Ends]:
         """The two parts of an interval, the upper one first: the last one is the next one."""
@@ -9582,7 +9620,7 @@ class Leaf:
         return self.known[id(row)]
 
     def read_multiples(self, entries: Any) -> NumberedMultiples:
-        """NumberedMultiples by the numbers of inequalities and cuts."""
+        """The multiples of inequalities and cuts, with their numbers."""
         size = len(self.tree.domain.slacks) + len(self.cuts)
         check_indices([n for n, _ in entries], size, "numbers of inequalities")
         found = [(n, rational(text, self.meter)) for n, text in entries]
@@ -9607,7 +9645,7 @@ class Leaf:
         most = sum(map(abs, weights)) * max(x.largest for _, x in (*parts, ((), inputs)))
         forms.make_room((most * (count + 1)).bit_length() + 2)
         center = packed = error = 0
-        for listed, form in ((own, forms.values), (row.g, forms.differences)):
+        for listed, form in ((own, forms.values), (row.g, forms.differences)):  # widened by now
             for i, w in listed:
                 center += w * form.centers[i]
                 packed += w * form.packed[i]  # type: ignore[union-attr]
@@ -9617,7 +9655,7 @@ class Leaf:
     def with_inputs(
         self, row: ClauseRow, multiples: NumberedMultiples, center: int, packed: int, error: int
     ) -> Fraction:
-        """The same with the inputs of the row, and with multiples of inequalities."""
+        """The upper bound of a row: what its outputs give, its inputs, and the multiples."""
         forms, grid = self.forms, self.tree.grid
         inputs, packing = forms.inputs, forms.packing
         digits = [0] * packing.count if row.x else []
@@ -9667,10 +9705,8 @@ class Leaf:
         total = dict[int, Fraction]()
         self.add(total, self.of_inputs(row), Fraction(1))
         for listed, one in zip((row.f, row.g), self.maps, strict=False):
-            weights = [0] * one.network.widths[-1]
-            for i, w in listed:
-                weights[i] = w
             if listed:
+                weights = all_weights(listed, one.network.widths[-1])
                 self.add(total, one.of_outputs(weights), Fraction(1))
         for n, factor in multiples:
             self.add(total, self.affine_inequality(n), factor * row.scale)
@@ -9724,9 +9760,7 @@ class Leaf:
 
     def of_inputs(self, row: ClauseRow) -> tuple[Form, int]:
         """The part of a row with the inputs."""
-        weights = [0] * len(self.tree.domain.inputs)
-        for j, w in row.x:
-            weights[j] = w
+        weights = all_weights(row.x, len(self.tree.domain.inputs))
         return self.maps[0].of_inputs(weights, 0, 1)
 
     def affine_inequality(self, n: int) -> tuple[Form, int]:
@@ -9741,7 +9775,7 @@ class Leaf:
 
 
 def all_weights(weights: Sequence[tuple[int, int]], width: int) -> list[int]:
-    """LayerWeights by index as a list."""
+    """Weights that are given by their indices, as a list."""
     found = [0] * width
     for i, w in weights:
         found[i] = w

@@ -273,3 +273,9 @@ class SpanSearch:
 
     def take_records(self) -> list[tuple[str, list[int]] | tuple[str, list[list[int]]]]:
         """Hand the records of the nodes over."""
+
+    def open_nodes(self) -> list[tuple[list[int], list[int], float, int]]:
+        """Return members of U, signs, share and depth of each node that is left, the next last."""
+
+    def set_open_nodes(self, nodes: Sequence[tuple[list[int], list[int], float, int]]) -> None:
+        """Let other nodes be left; raise ValueError for nodes of another search."""

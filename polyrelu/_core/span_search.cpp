@@ -111,13 +111,33 @@ bool Quotient::are_independent(std::span<const std::vector<std::int32_t>> sets) 
 
 SpanSearch::SpanSearch(SignPrograms programs, Quotient root, std::vector<std::int64_t> rounded,
                        std::size_t num_rows, SearchLimits limits, SearchQuestions questions)
-    : programs_(std::move(programs)), rounded_(std::move(rounded)),
-      num_neurons_(root.is_outside.size()), num_rows_(num_rows), limits_(limits),
-      questions_(std::move(questions)), skipped_(num_neurons_), costly_(num_rows),
+    : programs_(std::move(programs)), root_(std::make_shared<const Quotient>(std::move(root))),
+      rounded_(std::move(rounded)), num_neurons_(root_->is_outside.size()), num_rows_(num_rows),
+      limits_(limits), questions_(std::move(questions)), skipped_(num_neurons_), costly_(num_rows),
       program_signs_(num_rows) {
-    waiting_.push_back({std::make_shared<const Quotient>(std::move(root)),
-                        std::vector<std::int8_t>(num_neurons_),
-                        std::make_shared<const ProgramBasis>(programs_.first_basis()), 1.0, 0});
+    set_open_nodes({{root_->members, std::vector<std::int8_t>(num_neurons_), 1.0, 0}});
+}
+
+std::vector<OpenNode> SpanSearch::open_nodes() const {
+    std::vector<OpenNode> found;
+    for (const Node& node : waiting_)
+        found.push_back({node.quotient->members, node.signs, node.share, node.depth});
+    return found;
+}
+
+void SpanSearch::set_open_nodes(const std::vector<OpenNode>& nodes) {
+    waiting_.clear();
+    const auto basis = std::make_shared<const ProgramBasis>(programs_.first_basis());
+    const std::size_t known = root_->members.size();
+    for (const OpenNode& node : nodes) {
+        auto quotient = root_;
+        for (std::size_t k = known; k < node.members.size(); ++k) {
+            const std::size_t row = index_of(node.members[k]);
+            if (!quotient->is_outside[row]) throw std::invalid_argument("a node of another search");
+            quotient = std::make_shared<const Quotient>(quotient->grown(row));
+        }
+        waiting_.push_back({std::move(quotient), node.signs, basis, node.share, node.depth});
+    }
 }
 
 bool SpanSearch::visit(std::size_t count) {

@@ -45,6 +45,15 @@ struct NodeRecord {
     std::vector<std::vector<std::int32_t>> rows;
 };
 
+/// A node that is not visited yet: the rows by which U grew, in order, the signs of all neurons, its
+/// share of the tree and its depth.
+struct OpenNode {
+    std::vector<std::int32_t> members;
+    std::vector<std::int8_t> signs;
+    double share;
+    std::size_t depth;
+};
+
 /// What Python does during a search; exceptions pass through.
 struct SearchQuestions {
     /// Pay for a program.
@@ -67,6 +76,12 @@ public:
 
     /// Visit some nodes; return whether any is left.
     bool visit(std::size_t count);
+
+    /// The nodes that are left, the next one last.
+    std::vector<OpenNode> open_nodes() const;
+
+    /// Let other nodes be left.
+    void set_open_nodes(const std::vector<OpenNode>& nodes);
 
     std::vector<NodeRecord> records;
     std::size_t num_leaves = 0, depth = 0, num_programs = 0;
@@ -94,6 +109,7 @@ private:
     void close(double share);
 
     SignPrograms programs_;
+    std::shared_ptr<const Quotient> root_;
     std::vector<std::int64_t> rounded_;
     std::size_t num_neurons_, num_rows_;
     SearchLimits limits_;

@@ -5,7 +5,9 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "span_search.hpp"
@@ -33,6 +35,9 @@ Quotient root_of(const Input<std::uint32_t>& residues, const std::vector<std::in
     return {static_cast<std::size_t>(residues.shape(1)), copied(residues), copied(is_outside), members};
 }
 
+/// Members, signs, share and depth of a node that is left.
+using Entry = std::tuple<std::vector<std::int32_t>, std::vector<std::int8_t>, double, std::size_t>;
+
 /// A search, with the numbers that rows have in certificates.
 class BoundSearch {
 public:
@@ -45,9 +50,30 @@ public:
                  root_of(residues, members, is_outside), copied(rounded),
                  static_cast<std::size_t>(rows.shape(0)), {limits.first, limits.second},
                  std::move(questions)),
-          names_(std::move(names)) {}
+          names_(std::move(names)), num_neurons_(static_cast<std::size_t>(is_outside.size())) {}
 
     bool visit(std::size_t count) { return inner_.visit(count); }
+
+    /// Members, signs, share and depth of each node that is left.
+    py::list open_nodes() const {
+        py::list found;
+        for (const OpenNode& node : inner_.open_nodes())
+            found.append(py::make_tuple(node.members, node.signs, node.share, node.depth));
+        return found;
+    }
+
+    void set_open_nodes(const std::vector<Entry>& entries) {
+        std::vector<OpenNode> nodes;
+        for (const auto& [members, signs, share, depth] : entries) {
+            const bool is_outside = std::any_of(members.begin(), members.end(), [&](std::int32_t row) {
+                return row < 0 || static_cast<std::size_t>(row) >= num_neurons_;
+            });
+            if (is_outside || signs.size() != num_neurons_)
+                throw py::value_error("a node of another search");
+            nodes.push_back({members, signs, share, depth});
+        }
+        inner_.set_open_nodes(nodes);
+    }
 
     std::size_t num_nodes() const { return inner_.records.size(); }
     std::size_t num_leaves() const { return inner_.num_leaves; }
@@ -80,6 +106,7 @@ private:
 
     SpanSearch inner_;
     std::vector<std::int32_t> names_;
+    std::size_t num_neurons_;
 };
 
 /// Make the functions of Python callable with arrays.
@@ -119,6 +146,8 @@ void bind_span_search(py::module_& module) {
              py::arg("spend"), py::arg("solve"), py::arg("is_line"))
         .def("visit", &BoundSearch::visit)
         .def("take_records", &BoundSearch::take_records)
+        .def("open_nodes", &BoundSearch::open_nodes)
+        .def("set_open_nodes", &BoundSearch::set_open_nodes)
         .def_property_readonly("num_nodes", &BoundSearch::num_nodes)
         .def_property_readonly("num_leaves", &BoundSearch::num_leaves)
         .def_property_readonly("depth", &BoundSearch::depth)

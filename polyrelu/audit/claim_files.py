@@ -21,16 +21,18 @@ from polyrelu.audit.claims import (
     SignVectors,
     VertexLists,
 )
-from polyrelu.audit.comparing import SUSPECTED_TOLERANCE
+from polyrelu.audit.comparing import SUSPECTED_TOLERANCE, Question
 from polyrelu.audit.counterexamples import audit_counterexamples
-from polyrelu.audit.counts import audit_adjacency, audit_counts
+from polyrelu.audit.counts import adjacency_report, audit_counts
 from polyrelu.audit.deviations import audit_deviation
 from polyrelu.audit.ground_truth import GroundTruth, ground_truth
+from polyrelu.audit.judging import ALONE, entries_of
 from polyrelu.audit.lipschitz import audit_lipschitz
 from polyrelu.audit.matchings import audit_function, audit_matching
-from polyrelu.audit.outputs import audit_gradients, audit_outputs
-from polyrelu.audit.radii import audit_radii
-from polyrelu.audit.regions import audit_regions
+from polyrelu.audit.outputs import gradient_report, output_report
+from polyrelu.audit.radii import radius_report
+from polyrelu.audit.region_findings import RegionComparison
+from polyrelu.audit.regions import region_comparison, region_report
 from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_integers, read_number
 from polyrelu.audit.topology import audit_persistence, audit_topology
@@ -46,6 +48,7 @@ from polyrelu.formats import (
     as_imported,
     read_claims,
 )
+from polyrelu.support.parallel import Execution, Workers
 from polyrelu.support.progress import Progress
 
 __all__ = ["audit_claims"]
@@ -58,6 +61,8 @@ def audit_claims(
     *,
     max_findings: int = 100,
     progress: Progress | None = None,
+    workers: Workers | None = None,
+    checkpoint: str | Path | None = None,
 ) -> tuple[AuditReport, ...]:
     """Compare all claims of a file with the exact answers.
 
@@ -73,7 +78,13 @@ def audit_claims(
     max_findings
         Maximum number of differences of each report that are explained; all are counted.
     progress
-        Called with a `polyrelu.support.ProgressStep` after each cut of the exact complex.
+        Called with a `polyrelu.support.ProgressStep` after each cut of the exact complex, and after
+        each part of a list.
+    workers
+        Who compares the parts of the lists (`polyrelu.support.parallel`); None for this process.
+    checkpoint
+        A file that keeps what is compared; if it exists, the work goes on from there. Claims that
+        are not compared one by one, such as counts, are computed again.
 
     Returns
     -------
@@ -83,7 +94,8 @@ def audit_claims(
     Raises
     ------
     DomainError
-        The file cannot be read, or names another domain than the caller.
+        The file cannot be read, or names another domain than the caller; or the checkpoint belongs
+        to another question.
     NetworkError
         The network cannot be read.
     ArgumentError
@@ -97,7 +109,10 @@ def audit_claims(
     """
     file = claims if isinstance(claims, ClaimsFile) else read_claims(claims)
     try:
-        return tuple(_File(as_imported(network), file, domain, max_findings, progress).reports())
+        audit = _File(as_imported(network), file, domain, max_findings, progress)
+        entries = {} if checkpoint is None else audit.entries()
+        with Execution.opened(workers, checkpoint, entries) as audit.execution:
+            return tuple(audit.reports())
     except ArgumentError as error:
         raise ArgumentError(f"{file.source}: {error}") from None
 
@@ -130,6 +145,12 @@ class _File:
         self.allowance = Allowance(ulps, absolute, self.arithmetic)
         self.has_allowance = "ulps" in self.settings or "absolute" in self.settings
         self._truth: GroundTruth | None = None
+        self.execution = ALONE
+
+    def entries(self) -> dict[str, str]:
+        """Return what a checkpoint compares."""
+        known = {"claims": self.claims, "settings": self.settings}
+        return entries_of("audit", self.imported, self.domain.sha256, known)
 
     def _number(self, name: str, default: object) -> Fraction:
         """Return a setting that is a number."""
@@ -190,14 +211,17 @@ class _File:
             "is_complete": self.settings.get("complete", True),
             "max_findings": self.max_findings,
         }
-        lists = list(self._region_lists())
-        for claim in lists:
-            yield audit_regions(self.truth, claim, tolerance=self.tolerance, **settings)
+        question = Question.of(tolerance=self.tolerance, **settings)
+        compared, how = list[RegionComparison](), (self.execution, self.progress)
+        for claim in list(self._region_lists()):
+            compared.append(region_comparison(self.truth, claim, question, *how))
+            yield region_report(claim, compared[-1], question)
         if "adjacency" in self.claims:
-            if not lists:
+            if not compared:
                 raise ArgumentError("adjacency: the file has no list of regions beside it")
-            yield audit_adjacency(self.truth, lists[0], self.claims["adjacency"], **settings)
+            yield adjacency_report(compared[0], self.claims["adjacency"], question)
         if "vertices" in self.claims:
+            self.truth.know_vertices(*how)
             points = self.claims["vertices"]
             yield audit_vertices(self.truth, points, tolerance=self.tolerance, **settings)
             if "edges" in self.claims:
@@ -210,31 +234,30 @@ class _File:
     def _values(self) -> Iterator[AuditReport]:
         """Yield the reports about outputs, gradients, bounds and radii."""
         claims = self.claims
-        settings: dict[str, Any] = {
-            "arithmetic": self.arithmetic,
-            "allowance": self.allowance if self.has_allowance else None,
-            "max_findings": self.max_findings,
-        }
+        allowance = self.allowance if self.has_allowance else None
+        how = (self.arithmetic, allowance, self.max_findings, self.execution, self.progress)
         points = claims.get("output_points")
         for name in ("output_values", "gradients"):
             if name in claims and points is None:
                 raise ArgumentError(f"{name}: the file has no output_points beside them")
         if "output_values" in claims:
-            yield audit_outputs(self.imported, points, claims["output_values"], **settings)
+            yield output_report(self.imported, points, claims["output_values"], *how)
         if "gradients" in claims:
-            yield audit_gradients(self.imported, points, claims["gradients"], **settings)
+            yield gradient_report(self.network, points, claims["gradients"], *how)
         if "lower" in claims or "upper" in claims:
             bounds = claims.get("lower"), claims.get("upper")
             yield audit_bounds(self.network, *bounds, self.domain)
         if "radii" in claims:
-            yield audit_radii(
+            yield radius_report(
                 self.network,
                 claims.get("radius_points", []),
                 claims["radii"],
-                norm=str(claims.get("radius_norm", "linf")),
-                labels=claims.get("labels"),
-                domain=self.domain,
-                max_findings=self.max_findings,
+                str(claims.get("radius_norm", "linf")),
+                claims.get("labels"),
+                self.domain,
+                self.max_findings,
+                self.execution,
+                self.progress,
             )
 
     # -- claims of JSON only -----------------------------------------------------------------------

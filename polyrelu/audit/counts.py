@@ -20,6 +20,7 @@ from polyrelu.audit.comparing import (
 from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
 from polyrelu.audit.ground_truth import GroundTruth, NetworkOrTruth, truth_of
 from polyrelu.audit.measures import inradius
+from polyrelu.audit.region_findings import RegionComparison
 from polyrelu.audit.regions import region_comparison
 from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_integers
@@ -213,13 +214,17 @@ def audit_adjacency(
     """
     question = Question.of(allowance, is_complete=is_complete, max_findings=max_findings)
     truth = truth_of(network, domain, progress)
-    assigned = region_comparison(truth, claims, question)
+    return adjacency_report(region_comparison(truth, claims, question), pairs, question)
+
+
+def adjacency_report(assigned: RegionComparison, pairs: object, question: Question) -> AuditReport:
+    """Return the report on claimed pairs of neighbours, for regions that are compared already."""
     table = as_integers(pairs, 2, "pairs").reshape(-1, 2)
     if len(table) and table.max() >= len(assigned.assigned):
         raise ArgumentError(f"pairs: expected indices of {len(assigned.assigned)} regions")
     numbers = [assigned.region_of(k) if k >= 0 else -1 for k in assigned.assigned.tolist()]
     regions = np.array(numbers, dtype=np.int64)[table] if len(table) else table
-    return finished("adjacency", _PairComparison(truth, regions), question)
+    return finished("adjacency", _PairComparison(assigned.truth, regions), question)
 
 
 class _PairComparison(Comparison):

@@ -6,6 +6,7 @@ size is linear in the number of cells.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
@@ -13,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from polyrelu.audit.float_signs import FloatSigns
+from polyrelu.audit.judging import judged
 from polyrelu.audit.measures import with_float32_weights
 from polyrelu.audit.tables import entry, floats_of
 from polyrelu.complex import PolyhedralComplex, canonical_complex
@@ -21,7 +23,9 @@ from polyrelu.exact import UNDECIDED, Polyhedron, RationalMatrix, nearest_float
 from polyrelu.formats import DomainLike, NetworkLike
 from polyrelu.network import Network, affine_map_table
 from polyrelu.support.arguments import expect_index
-from polyrelu.support.arrays import read_only
+from polyrelu.support.arrays import read_only, sorted_distinct
+from polyrelu.support.parallel import Execution
+from polyrelu.support.parallel.wire import exact_numbers, exact_texts, understood
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Array, BigIntegers, Floats, Indices, Mask, Point, Signs
 from polyrelu.topology import UnfinishedError
@@ -72,8 +76,6 @@ class GroundTruth:
 
     Attributes
     ----------
-    cells
-        The complete complex.
     network
         The network.
     domain
@@ -93,6 +95,18 @@ class GroundTruth:
         self.cells = cells
         self.network: Network = cells.network
         self.domain: Polyhedron = cells.domain
+
+    def __getstate__(self) -> tuple[Network, Polyhedron]:
+        """Return what other processes compute the complex from; its tables are longer."""
+        return self.network, self.domain
+
+    def __setstate__(self, state: tuple[Network, Polyhedron]) -> None:
+        self.network, self.domain = state
+
+    @cached_property
+    def cells(self) -> PolyhedralComplex:
+        """The complex: the same one in every process."""
+        return canonical_complex(self.network, self.domain)
 
     def __repr__(self) -> str:
         number = self.cells.num_regions
@@ -125,6 +139,13 @@ class GroundTruth:
         """The exact vertices, in the order of the cells of dimension 0."""
         return list(map(self.cells.vertex, range(self.cells.size(0))))
 
+    def know_vertices(self, execution: Execution, progress: Progress | None = None) -> None:
+        """Compute the exact vertices in parts that are tasks; `vertices` has them then."""
+        if "vertices" not in self.__dict__ and not execution.is_plain:
+            found = judged(_Vertices(self), execution, progress)
+            with understood():
+                self.__dict__["vertices"] = list(map(exact_numbers, found))
+
     @cached_property
     def vertex_floats(self) -> Floats:
         """The nearest float64 of each coordinate of each vertex, shape (vertices, n_0)."""
@@ -145,7 +166,7 @@ class GroundTruth:
             sizes = np.diff(offsets)[numbers]
             places = _ranges(offsets[numbers], sizes)
             stride = max(cells.size(dimension - 1), 1)
-            pairs = np.unique(np.repeat(owners, sizes) * stride + entries[places])
+            pairs = sorted_distinct(np.repeat(owners, sizes) * stride + entries[places])
             owners, numbers = np.divmod(pairs, stride)
         return np.searchsorted(owners, np.arange(count + 1)), numbers
 
@@ -169,6 +190,10 @@ class GroundTruth:
     def maps(self) -> tuple[int, BigIntegers]:
         """A common denominator, and the maps [A | c] of the regions times it."""
         return affine_map_table(self.network, self.region_signs > 0)
+
+    def maps_of(self, regions: Indices | Sequence[int]) -> tuple[int, BigIntegers]:
+        """Return a common denominator, and the maps [A | c] of some regions times it."""
+        return affine_map_table(self.network, self.region_signs[np.asarray(regions, int)] > 0)
 
     # -- points ------------------------------------------------------------------------------------
 
@@ -231,6 +256,22 @@ class GroundTruth:
         index = expect_index(vertex, self.cells.size(0), "vertex")
         signs, constraints = self.cells.signs(0)[index], self.cells.constraint_signs(0)[index]
         return int((signs == 0).sum() + (constraints == 0).sum())
+
+
+class _Vertices:
+    """The exact vertices, which are computed like the verdicts of a judge."""
+
+    subject, items_per_task = "exact vertices", 1024
+
+    def __init__(self, truth: GroundTruth) -> None:
+        self._truth = truth
+
+    def __len__(self) -> int:
+        return self._truth.cells.size(0)
+
+    def judge(self, items: range) -> list[list[str]]:
+        """Return the coordinates of some vertices."""
+        return [exact_texts(self._truth.cells.vertex(number)) for number in items]
 
 
 def _exact_rows(points: Array) -> list[list[Fraction]] | Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from polyrelu.audit.comparing import Question
 from polyrelu.audit.findings import Cause, Finding
 from polyrelu.audit.ground_truth import GroundTruth
 from polyrelu.audit.measures import inradius, sign_polyhedron
-from polyrelu.audit.region_findings import RegionComparison, signs_text
+from polyrelu.audit.region_findings import JudgedRegions, signs_text
 from polyrelu.audit.tables import floats_of, is_finite, row_of, with_width
 from polyrelu.complex import Cell
 from polyrelu.errors import ArgumentError
@@ -35,25 +36,34 @@ _TRIED = 3
 _UNDERFLOW, _LARGEST = 2.0**-960, 2.0**1000
 
 
-class HalfSpaceComparison(RegionComparison):
+class HalfSpaceComparison(JudgedRegions):
     """Claimed polyhedra beside the regions that contain a point inside them."""
+
+    subject, items_per_task = "regions as half-spaces", 256
 
     def __init__(self, truth: GroundTruth, claims: HalfSpaces, question: Question) -> None:
         size = truth.network.num_inputs
         self._size = size
         self._table = with_width(claims.rows, size + 1, "half-spaces [a | c]")
-        if truth.cells.dimension != size:
+        if truth.domain.dimension != size:
             raise ArgumentError("half-spaces: the domain needs an interior")
-        self.claims, self._starts = claims, claims.starts.tolist()
-        self._facets = _FacetRows(truth)
-        points = [self._point_inside(item) for item in range(len(claims))]
+        self._starts = claims.starts.tolist()
+        super().__init__(truth, claims, question)
+
+    @cached_property
+    def _facets(self) -> _FacetRows:
+        return _FacetRows(self.truth)
+
+    def judge(self, items: range) -> list[tuple[int, bool]]:
+        """Return the region around a point inside each item, and whether its rows describe it."""
+        points = [self._point_inside(item) for item in items]
         known = np.array([point is not None for point in points], dtype=bool)
-        assigned = np.full(len(points), -1, dtype=np.int64)
+        regions = np.full(len(points), -1, dtype=np.int64)
         inside = [point for point in points if point is not None]
         if inside:
-            assigned[known] = truth.regions_at(np.array(inside, dtype=object))[0]
-        self.points = points
-        super().__init__(truth, question, assigned)
+            regions[known] = self.truth.regions_at(np.array(inside, dtype=object))[0]
+        pairs = zip(items, regions.tolist(), strict=True)
+        return [(region, region >= 0 and not self._describes(k, region)) for k, region in pairs]
 
     def _rows(self, item: int) -> Array:
         return self._table[self._starts[item] : self._starts[item + 1]]
@@ -71,11 +81,6 @@ class HalfSpaceComparison(RegionComparison):
     def _point_inside(self, item: int) -> Point | None:
         claimed = self._polyhedron(item)
         return None if claimed is None else claimed.interior_point()
-
-    def faults(self) -> set[int]:
-        """Return the items whose rows do not describe the region around their point."""
-        items = np.flatnonzero(self.assigned >= 0).tolist()
-        return {item for item in items if not self._describes(item, int(self.assigned[item]))}
 
     def _describes(self, item: int, region: int) -> bool:
         """Return whether the rows stand for all facets and cut nothing off."""
@@ -161,7 +166,7 @@ class HalfSpaceComparison(RegionComparison):
         assert claimed is not None
         best = claimed.maximize(facet[:-1])
         if not isinstance(best, Optimal) or best.value <= facet[-1]:
-            return self.points[item], None
+            return self._point_inside(item), None
         return tuple(best.point), (best.value - facet[-1]) / sum(map(abs, facet[:-1]))
 
     def _finding(
@@ -177,7 +182,7 @@ class HalfSpaceComparison(RegionComparison):
 
     def extra(self, item: int) -> Finding:
         """Return the finding about rows without a point inside a region."""
-        point = self.points[item]
+        point = self._point_inside(item)
         if point is None:
             is_number = is_finite(self._rows(item)).all()
             problem = "the rows have no point strictly inside" if is_number else "an entry is NaN"

@@ -11,54 +11,56 @@ from polyrelu.audit.claims import LocalMaps
 from polyrelu.audit.comparing import Question
 from polyrelu.audit.findings import Cause, Finding, number_text
 from polyrelu.audit.ground_truth import GroundTruth
-from polyrelu.audit.region_findings import RegionComparison, signs_text
+from polyrelu.audit.region_findings import JudgedRegions, signs_text
 from polyrelu.audit.tables import entry, is_finite, row_of, with_width
 from polyrelu.errors import ArgumentError
 from polyrelu.exact import nearest_float
-from polyrelu.support.typing import Array, Floats, Indices, Point
+from polyrelu.support.typing import Array, BigIntegers, Floats, Indices, Point
 
 __all__ = ["LocalMapComparison"]
 
-#: Row, column and error of the entry of a map that is off most.
-_Worst = tuple[int, int, Fraction]
 
-
-class LocalMapComparison(RegionComparison):
+class LocalMapComparison(JudgedRegions):
     """Claimed points and maps beside the regions that contain the points."""
+
+    subject, items_per_task = "regions as interior points", 16384
 
     def __init__(self, truth: GroundTruth, claims: LocalMaps, question: Question) -> None:
         size = truth.network.num_inputs
         self.points = with_width(claims.interior_points, size, "interior_points")
-        finite = is_finite(self.points).all(axis=1)
-        assigned = np.full(len(self.points), -1, dtype=np.int64)
-        assigned[finite] = truth.regions_at(self.points[finite])[0]
-        super().__init__(truth, question, assigned)
+        super().__init__(truth, claims, question)
         self.claimed = _tables(claims, (truth.network.num_outputs, size))
 
-    def faults(self) -> set[int]:
-        """Return the items whose point is inside a region and whose map is not the one there."""
-        if self.claimed is None:
-            return set()
-        items = np.flatnonzero(self.assigned >= 0)
-        suspects = items[~self._equal_floats(items)]
-        return {item for item in suspects.tolist() if self._worst_entry(item) is not None}
+    def judge(self, items: range) -> list[tuple[int, bool]]:
+        """Return the region around the point of each item, and whether its map is wrong."""
+        points = self.points[items.start : items.stop]
+        finite = is_finite(points).all(axis=1)
+        regions = np.full(len(points), -1, dtype=np.int64)
+        regions[finite] = self.truth.regions_at(points[finite])[0]
+        wrong = np.zeros(len(points), dtype=bool)
+        inside = np.flatnonzero(regions >= 0)
+        if self.claimed is not None and len(inside):
+            wrong[inside] = self._are_wrong(inside + items.start, regions[inside])
+        return list(zip(regions.tolist(), wrong.tolist(), strict=True))
 
-    def _equal_floats(self, items: Indices) -> Array:
+    def _are_wrong(self, items: Indices, regions: Indices) -> list[bool]:
+        """Return which items have another map than the regions around their points."""
+        denominator, maps = self.truth.maps_of(regions)
+        equal, claimed = self._equal_floats(items, denominator, maps), self.claimed
+        assert claimed is not None
+        return [
+            not equal[k] and self._worst(claimed[item], maps[k], denominator) is not None
+            for k, item in enumerate(items.tolist())
+        ]
+
+    def _equal_floats(self, items: Indices, denominator: int, maps: BigIntegers) -> Array:
         """Return which items have the nearest floats of their exact maps, if these are allowed."""
         allowance = self.question.allowance
         assert self.claimed is not None
         if self.claimed.dtype == object or not allowance.allows_nearest:
             return np.zeros(len(items), dtype=bool)
-        denominator, maps = self.truth.maps
-        exact = _floats(maps[self.assigned[items]], denominator)[:, :, : self.claimed.shape[2]]
+        exact = _floats(maps, denominator)[:, :, : self.claimed.shape[2]]
         return np.asarray((self.claimed[items] == exact).reshape(len(items), -1).all(axis=1))
-
-    def _worst_entry(self, item: int) -> _Worst | None:
-        """Return row, column and error of the entry that is off most; None if all are allowed."""
-        denominator, maps = self.truth.maps
-        exact = maps[int(self.assigned[item])]
-        assert self.claimed is not None
-        return self._worst(self.claimed[item], exact, denominator)
 
     def _worst(
         self, claimed: Array, exact: Array, denominator: int
@@ -75,12 +77,12 @@ class LocalMapComparison(RegionComparison):
 
     def wrong(self, item: int, exact: int) -> Finding:
         """Return the finding about a wrong affine map."""
-        found = self._worst_entry(item)
-        assert found is not None
         assert self.claimed is not None
+        denominator, maps = self.truth.maps_of([exact])
+        found = self._worst(self.claimed[item], maps[0], denominator)
+        assert found is not None
         i, j, error = found
-        denominator, maps = self.truth.maps
-        right = Fraction(int(maps[exact][i, j]), denominator)
+        right = Fraction(int(maps[0][i, j]), denominator)
         place = "offset" if j == self.truth.network.num_inputs else f"derivative by input {j}"
         message = (
             f"item {item} gives the {place} of output {i} as {self.claimed[item][i, j]} on the "
@@ -97,10 +99,11 @@ class LocalMapComparison(RegionComparison):
 
     def _map_of_neighbour(self, item: int, exact: int) -> Cause | None:
         """Return the cause of a map that belongs to a neighbouring region."""
-        denominator, maps = self.truth.maps
         assert self.claimed is not None
-        for region in self.truth.cells.neighbours(exact):
-            if self._worst(self.claimed[item], maps[region], denominator) is None:
+        neighbours = self.truth.cells.neighbours(exact)
+        denominator, maps = self.truth.maps_of(neighbours)
+        for region, map_ in zip(neighbours, maps, strict=True):
+            if self._worst(self.claimed[item], map_, denominator) is None:
                 text = signs_text(self.truth, region)
                 return Cause("map of a neighbour", f"it is the map of the region {text} next to it")
         return None

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from polyrelu.audit.allowance import Allowance
 from polyrelu.audit.comparing import Question, report_of
 from polyrelu.audit.findings import Cause, Finding, Verdict, number_text
+from polyrelu.audit.judging import ALONE, judged
 from polyrelu.audit.measures import with_float32_weights
 from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_numbers, entry, is_finite, row_of
@@ -26,9 +28,11 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.formats import Imported, NetworkLike, as_imported, runtime_error, runtime_errors_at
 from polyrelu.network import ActivationPattern, Network
 from polyrelu.support.arguments import expect_choice
-from polyrelu.support.typing import Array
+from polyrelu.support.parallel import Execution
+from polyrelu.support.progress import Progress
+from polyrelu.support.typing import Array, Vector
 
-__all__ = ["audit_gradients", "audit_outputs"]
+__all__ = ["audit_gradients", "audit_outputs", "gradient_report", "output_report"]
 
 #: Unit roundoffs of the float formats.
 _UNITS = {"float32": Fraction(1, 2**24), "float64": Fraction(1, 2**53)}
@@ -36,6 +40,8 @@ _UNITS = {"float32": Fraction(1, 2**24), "float64": Fraction(1, 2**53)}
 _MAX_FLIPPED = 8
 #: Number of neurons of unclear sign whose states are tried in all combinations.
 _MAX_UNCLEAR = 8
+#: The allowed distance of each output at a point, None where no bound is known.
+_Bounds: TypeAlias = tuple[Fraction | None, ...]
 
 
 def audit_outputs(
@@ -92,18 +98,35 @@ def audit_outputs(
     difference: about 0.000333333
     """
     expect_choice(arithmetic, _UNITS, "arithmetic")
-    question = Question.of(allowance or Allowance(), max_findings=max_findings)
     imported = as_imported(network)
+    return output_report(imported, points, outputs, arithmetic, allowance, max_findings)
+
+
+def output_report(
+    imported: Imported,
+    points: object,
+    outputs: object,
+    arithmetic: str,
+    allowance: Allowance | None,
+    max_findings: int,
+    execution: Execution = ALONE,
+    progress: Progress | None = None,
+) -> AuditReport:
+    """Return the report on outputs at points; parts of long lists are tasks."""
+    question = Question.of(allowance or Allowance(), max_findings=max_findings)
     audit = _Outputs(imported, points, outputs, arithmetic, allowance)
-    verdicts = [audit.verdict(item) for item in range(len(audit.points))]
+    found = judged(audit, execution, progress)
+    verdicts: list[Verdict] = [verdict for verdict, _ in found]
     rule = "" if allowance else f"an output is right if {arithmetic} rounding explains it"
-    exactly = sum(audit.is_exact(item) for item, v in enumerate(verdicts) if v == "right")
+    exactly = sum(is_exact for _, is_exact in found)
     notes = (f"{exactly} of the points have exactly the right outputs",)
     return report_of("outputs at points", verdicts, audit.explain, question, rule, notes)
 
 
 class _Outputs:
-    """Claimed outputs beside the exact ones."""
+    """Claimed outputs beside the exact ones; a judge of them."""
+
+    subject, items_per_task = "outputs at points", 256
 
     def __init__(
         self,
@@ -118,29 +141,45 @@ class _Outputs:
         self.points, self.values = _pair_of_tables(
             points, outputs, self.network.num_inputs, self.network.num_outputs
         )
-        rows = [row_of(self.points, k) for k in range(len(self.points))]
-        self.exact = self.network.evaluate(rows) if rows else []
+        self.exact, self._bounds = dict[int, Vector](), dict[int, _Bounds]()
 
-    def bounds(self, item: int) -> tuple[Fraction | None, ...]:
-        """Return the allowed distance of each output at a point."""
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __reduce__(self) -> tuple[type[_Outputs], tuple[Any, ...]]:
+        return _Outputs, (self.imported, self.points, self.values, self.arithmetic, self.allowance)
+
+    def judge(self, items: range) -> list[tuple[Verdict, bool]]:
+        """Return the verdict on some points, and whether the outputs are exactly right."""
+        self._know(items)
+        exactly = [self.is_exact(item) for item in items]
+        self._know_bounds([k for k, is_exact in zip(items, exactly, strict=True) if not is_exact])
+        return list(zip(map(self.verdict, items), exactly, strict=True))
+
+    def _know(self, items: Sequence[int]) -> None:
+        """Compute the exact outputs at some points."""
+        rows = [row_of(self.points, k) for k in items]
+        self.exact |= zip(items, self.network.evaluate(rows) if rows else [], strict=True)
+
+    def _know_bounds(self, items: Sequence[int]) -> None:
+        """Compute the allowed distances of the outputs at some points."""
+        found: list[_Bounds]
         if self.allowance is not None:
-            return tuple(map(self.allowance.bound, self.exact[item]))
-        return self._rounding[item]
+            found = [tuple(map(self.allowance.bound, self.exact[k])) for k in items]
+        else:
+            rows = [row_of(self.points, k) for k in items]
+            found = runtime_errors_at(self.imported, rows, arithmetic=self.arithmetic)
+        self._bounds |= zip(items, found, strict=True)
 
     @cached_property
     def _rounded(self) -> Network | None:
         """The network with its weights rounded to float32; None if nothing changes."""
         return with_float32_weights(self.network)
 
-    @cached_property
-    def _rounding(self) -> list[tuple[Fraction | None, ...]]:
-        """The bounds on rounding errors at all points."""
-        rows = [row_of(self.points, k) for k in range(len(self.points))]
-        return runtime_errors_at(self.imported, rows, arithmetic=self.arithmetic)
-
     def is_exact(self, item: int) -> bool:
         """Return whether all outputs at a point are exactly right."""
-        return row_of(self.values, item) == self.exact[item]
+        is_number = is_finite(self.values[item]).all()
+        return bool(is_number) and row_of(self.values, item) == self.exact[item]
 
     def verdict(self, item: int) -> Verdict:
         """Return the verdict on a point."""
@@ -149,7 +188,7 @@ class _Outputs:
         if self.is_exact(item):
             return "right"
         errors = self._errors(item)
-        pairs = list(zip(errors, self.bounds(item), strict=True))
+        pairs = list(zip(errors, self._bounds[item], strict=True))
         if any(bound is not None and error > bound for error, bound in pairs):
             return "wrong"
         return "right" if all(bound is not None for _, bound in pairs) else "not refuted"
@@ -160,6 +199,8 @@ class _Outputs:
 
     def explain(self, item: int) -> Finding:
         """Return the finding about the output that exceeds its bound most."""
+        self._know([item])
+        self._know_bounds([item])
         point, verdict = row_of(self.points, item), self.verdict(item)
         finite = is_finite(self.values[item])
         if not finite.all():
@@ -167,7 +208,7 @@ class _Outputs:
             right = number_text(self.exact[item][k])
             message = f"item {item}: output {k} is given as {self.values[item][k]}, it is {right}"
             return Finding("output", verdict, message, item, None, point)
-        errors, bounds = self._errors(item), self.bounds(item)
+        errors, bounds = self._errors(item), self._bounds[item]
         k = max(range(len(errors)), key=lambda j: errors[j] - (bounds[j] or 0))
         exact, claimed, bound = self.exact[item][k], self.values[item][k], bounds[k]
         given = f"item {item}: output {k} is given as {claimed}, it is {number_text(exact)}"
@@ -263,18 +304,33 @@ def audit_gradients(
     1/4 from 0 here
     """
     expect_choice(arithmetic, _UNITS, "arithmetic")
-    question = Question.of(allowance or Allowance(), max_findings=max_findings)
     exact = as_imported(network).network
-    audit = _Gradients(exact, points, gradients, arithmetic, allowance)
-    verdicts: list[Verdict] = [
-        "right" if audit.is_explained(item) else "wrong" for item in range(len(audit.points))
-    ]
+    return gradient_report(exact, points, gradients, arithmetic, allowance, max_findings)
+
+
+def gradient_report(
+    network: Network,
+    points: object,
+    gradients: object,
+    arithmetic: str,
+    allowance: Allowance | None,
+    max_findings: int,
+    execution: Execution = ALONE,
+    progress: Progress | None = None,
+) -> AuditReport:
+    """Return the report on gradients at points; parts of long lists are tasks."""
+    question = Question.of(allowance or Allowance(), max_findings=max_findings)
+    audit = _Gradients(network, points, gradients, arithmetic, allowance)
+    found = judged(audit, execution, progress)
+    verdicts: list[Verdict] = ["right" if is_explained else "wrong" for is_explained in found]
     rule = "" if allowance else f"a derivative is right if {arithmetic} rounding explains it"
     return report_of("gradients at points", verdicts, audit.explain, question, rule)
 
 
 class _Gradients:
-    """Claimed gradients beside the exact ones."""
+    """Claimed gradients beside the exact ones; a judge of them."""
+
+    subject, items_per_task = "gradients at points", 64
 
     def __init__(
         self,
@@ -294,8 +350,24 @@ class _Gradients:
         self.values = table
         flat = np.zeros((len(table), network.num_outputs))
         self.points, _ = _pair_of_tables(points, flat, *shape[::-1])
-        rows = [row_of(self.points, k) for k in range(len(self.points))]
-        self.patterns = [s.activation_pattern for s in network.sign_vector(rows)] if rows else []
+        self.patterns = dict[int, ActivationPattern]()
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __reduce__(self) -> tuple[type[_Gradients], tuple[Any, ...]]:
+        return _Gradients, (self.network, self.points, self.values, self.arithmetic, self.allowance)
+
+    def judge(self, items: range) -> list[bool]:
+        """Return whether rounding explains the gradients at some points."""
+        self._know(items)
+        return [self.is_explained(item) for item in items]
+
+    def _know(self, items: Sequence[int]) -> None:
+        """Compute the signs at some points."""
+        rows = [row_of(self.points, k) for k in items]
+        signs = self.network.sign_vector(rows) if rows else []
+        self.patterns |= {k: s.activation_pattern for k, s in zip(items, signs, strict=True)}
 
     def is_explained(self, item: int) -> bool:
         """Return whether a gradient is right for signs that a float runtime may see."""
@@ -349,6 +421,7 @@ class _Gradients:
 
     def explain(self, item: int) -> Finding:
         """Return the finding about the derivative that is off most."""
+        self._know([item])
         found = self.worst(item, self.patterns[item])
         assert found is not None
         i, j, error = found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
@@ -11,6 +12,7 @@ import numpy as np
 from polyrelu.audit.comparing import Question, report_of
 from polyrelu.audit.extremes import Extreme, largest
 from polyrelu.audit.findings import Finding, Verdict
+from polyrelu.audit.judging import ALONE, judged
 from polyrelu.audit.reports import AuditReport
 from polyrelu.audit.tables import as_integers, as_numbers, entry, is_finite, row_of
 from polyrelu.errors import ArgumentError
@@ -18,9 +20,12 @@ from polyrelu.exact import Polyhedron, as_float, nearest_vector
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect_choice
+from polyrelu.support.parallel import Execution
+from polyrelu.support.parallel.wire import exact_numbers, exact_texts, understood
+from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
 
-__all__ = ["audit_radii"]
+__all__ = ["audit_radii", "radius_report"]
 
 _NORMS = ("l1", "l2", "linf")
 #: Maximum number of inputs for which a ball of l1 is written with all its 2^n constraints.
@@ -85,8 +90,24 @@ def audit_radii(
     witness: (-900719925474099/9007199254740992)
     distance: about 0.6
     """
-    expect_choice(norm, _NORMS, "norm")
     exact = as_network(network)
+    within = None if domain is None else as_domain(domain, exact.num_inputs)
+    return radius_report(exact, points, radii, norm, labels, within, max_findings)
+
+
+def radius_report(
+    exact: Network,
+    points: object,
+    radii: object,
+    norm: str,
+    labels: object,
+    within: Polyhedron | None,
+    max_findings: int,
+    execution: Execution = ALONE,
+    progress: Progress | None = None,
+) -> AuditReport:
+    """Return the report on radii; parts of long lists are tasks."""
+    expect_choice(norm, _NORMS, "norm")
     centres = as_numbers(points, 2, "points")
     sizes = as_numbers(radii, 1, "radii")
     if len(sizes) != len(centres) or (len(centres) and centres.shape[1] != exact.num_inputs):
@@ -95,24 +116,22 @@ def audit_radii(
         raise ArgumentError("points and radii: expected finite numbers, radii of at least 0")
     rows = [row_of(centres, k) for k in range(len(centres))]
     classes = _classes(exact, rows, labels)
-    within = None if domain is None else as_domain(domain, exact.num_inputs)
-    found = [
-        _Ball(exact, row, entry(size), norm, within).beaten(label)
-        for row, size, label in zip(rows, sizes, classes, strict=True)
-    ]
-    verdicts: list[Verdict] = [entry_[0] for entry_ in found]
+    balls = _Balls(exact, rows, list(map(entry, sizes)), classes, norm, within)
+    found = judged(balls, execution, progress)
+    verdicts: list[Verdict] = [verdict for verdict, *_ in found]
 
     def explain(item: int) -> Finding:
         """Return the finding about an item."""
-        verdict, other, extreme = found[item]
+        verdict, other, texts = found[item]
         where = f"within {sizes[item]} ({norm})"
         if verdict == "not refuted":
             message = f"item {item}: neither a point nor interval arithmetic decides {where}"
             return Finding("radius", verdict, message, item)
         message = f"item {item}: class {other} beats class {classes[item]} {where}"
-        assert extreme.point is not None  # it refutes the radius
-        off = max(abs(a - b) for a, b in zip(extreme.point, rows[item], strict=True))
-        return Finding("radius", verdict, message, item, None, extreme.point, off, "distance")
+        with understood():
+            point = exact_numbers(texts)  # it refutes the radius
+            off = max(abs(a - b) for a, b in zip(point, rows[item], strict=True))
+        return Finding("radius", verdict, message, item, None, point, off, "distance")
 
     rule = "a radius is right if no point of the ball has a larger output of another class"
     question = Question.of(max_findings=max_findings)
@@ -131,6 +150,32 @@ def _classes(network: Network, rows: Sequence[Point], labels: object) -> list[in
     if network.num_outputs == 1:
         return [int(value > 0) for (value,) in values]
     return [max(range(count), key=lambda k, v=value: v[k]) for value in values]  # type: ignore[misc]
+
+
+@dataclass(slots=True, eq=False)
+class _Balls:
+    """Claimed radii, a judge of them."""
+
+    network: Network
+    centres: Sequence[Point]
+    radii: Sequence[Fraction]
+    classes: Sequence[int]
+    norm: str
+    domain: Polyhedron | None
+    subject: str = "certified radii"
+    items_per_task: int = 1
+
+    def __len__(self) -> int:
+        return len(self.radii)
+
+    def judge(self, items: range) -> list[tuple[Verdict, int, list[str]]]:
+        """Return verdicts, and which class has a larger output where."""
+        return [self._verdict(item) for item in items]
+
+    def _verdict(self, item: int) -> tuple[Verdict, int, list[str]]:
+        ball = _Ball(self.network, self.centres[item], self.radii[item], self.norm, self.domain)
+        verdict, other, extreme = ball.beaten(self.classes[item])
+        return verdict, other, exact_texts(extreme.point or ())
 
 
 class _Ball:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from polyrelu.audit.causes import degenerate_region, float32_region, held, sliver, zero_neurons
 from polyrelu.audit.comparing import Comparison, Difference, Question
 from polyrelu.audit.findings import Finding
 from polyrelu.audit.ground_truth import GroundTruth
+from polyrelu.audit.judging import judged
 from polyrelu.audit.measures import inradius
 from polyrelu.support.display import shortened
+from polyrelu.support.parallel import Execution
+from polyrelu.support.parallel.wire import understood
+from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Indices
 
-__all__ = ["RegionComparison", "signs_text"]
+__all__ = ["JudgedRegions", "RegionComparison", "signs_text"]
 
 
 def signs_text(truth: GroundTruth, region: int) -> str:
@@ -76,3 +84,44 @@ class RegionComparison(Comparison):
     @abstractmethod
     def wrong(self, item: int, exact: int) -> Finding:
         """Return the finding about an item that is a wrong form of a region."""
+
+
+class JudgedRegions(RegionComparison):
+    """A claimed list whose items are judged one by one (`judging.Judge`).
+
+    Attributes
+    ----------
+    claims
+        The list.
+    """
+
+    items_per_task: int
+
+    def __init__(self, truth: GroundTruth, claims: Any, question: Question) -> None:
+        self.truth, self.claims, self.question = truth, claims, question
+        self._wrong = set[int]()
+
+    def __len__(self) -> int:
+        return len(self.claims)
+
+    def __reduce__(self) -> tuple[type[JudgedRegions], tuple[Any, ...]]:
+        return type(self), (self.truth, self.claims, self.question)
+
+    def decide(self, execution: Execution, progress: Progress | None) -> None:
+        """Find the regions that the items stand for."""
+        self.num_exact = self.truth.num_regions
+        found = judged(self, execution, progress)
+        with understood():
+            table = np.array(found, dtype=np.int64).reshape(len(self), 2)
+            if len(table) and not -1 <= table[:, 0].min() <= table[:, 0].max() < self.num_exact:
+                raise ValueError("no such region")
+        self.assigned = table[:, 0]
+        self._wrong = set(np.flatnonzero(table[:, 1]).tolist())
+
+    @abstractmethod
+    def judge(self, items: range) -> Sequence[tuple[int, bool]]:
+        """Return the region that each item stands for, -1 for none, and whether it is wrong."""
+
+    def faults(self) -> set[int]:
+        """Return the assigned items that are wrong."""
+        return self._wrong

@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from polyrelu.checking.affine_maps import ExactMap
 from polyrelu.checking.arithmetic import Form, bits_of_form, check_indices
@@ -38,7 +38,21 @@ CUT_NODES = OneOf(
         ("open",),
     )
 )
+#: Multiples of inequalities of the domain and of cuts by sign, each with its number.
 NumberedMultiples = list[tuple[int, Fraction]]
+
+
+class WaitingNode(NamedTuple):
+    """A node that comes later: how many cuts lead to its parent, and the cut between them.
+
+    `key` is a coordinate, with its new interval as `what`; a neuron, with its sign; or None, where
+    a record `shown` has no cut below it. `shown` has the bits of the clauses that hold above it.
+    """
+
+    length: int
+    key: Any
+    what: Any
+    shown: int
 
 
 class BoundsTree:
@@ -76,8 +90,7 @@ class BoundsTree:
 
     def check(self) -> int:
         """Check all nodes in prefix order; their number."""
-        waiting: list[tuple[int, Any, Any, int]] = [(0, None, None, 0)]
-        num_nodes = 0
+        waiting, num_nodes = [WaitingNode(0, None, None, 0)], 0
         while waiting:
             length, key, what, shown = waiting.pop()
             self.box.back(length)
@@ -85,25 +98,29 @@ class BoundsTree:
                 self.box.change(key, what)
             elif key is not None:
                 self.box.cut(key, what)
-            depth = len(self.box.trail)
-            message = f"beyond the limits: more than {MAX_DEPTH} cuts one below the other"
-            well_formed(depth <= MAX_DEPTH, message)
-            record = self.case.lines.read()
-            fit(record, CUT_NODES, self.meter.step)
-            self.meter.units(20_000)
+            waiting += self.visit(shown)
             num_nodes += 1
-            if record and isinstance(record[0], int):
-                waiting += [(depth, record[0], ends, shown) for ends in self.halves(record)]
-            elif record and record[0] in "fg":
-                neuron = self.neuron(record)
-                waiting += [(depth, neuron, side, shown) for side in (-1, 1)]
-            elif record and record[0] == "shown":
-                waiting.append((depth, None, None, self.shown(record, shown)))
-            else:
-                self.close(record, shown)
         got = f"{len(self.excluded)} boxes"
         require(self.num_open == len(self.excluded), f"{self.num_open} open nodes", got)
         return num_nodes
+
+    def visit(self, shown: int) -> list[WaitingNode]:
+        """Read a node, and close it, or return what is below it, the next node last."""
+        depth = len(self.box.trail)
+        message = f"beyond the limits: more than {MAX_DEPTH} cuts one below the other"
+        well_formed(depth <= MAX_DEPTH, message)
+        record = self.case.lines.read()
+        fit(record, CUT_NODES, self.meter.step)
+        self.meter.units(20_000)
+        if record and isinstance(record[0], int):
+            return [WaitingNode(depth, record[0], ends, shown) for ends in self.halves(record)]
+        if record and record[0] in "fg":
+            neuron = self.neuron(record)
+            return [WaitingNode(depth, neuron, side, shown) for side in (-1, 1)]
+        if record and record[0] == "shown":
+            return [WaitingNode(depth, None, None, self.shown(record, shown))]
+        self.close(record, shown)
+        return []
 
     def halves(self, record: Any) -> list[Ends]:
         """The two parts of an interval, the upper one first: the last one is the next one."""
@@ -221,7 +238,7 @@ class Leaf:
         return self.known[id(row)]
 
     def read_multiples(self, entries: Any) -> NumberedMultiples:
-        """NumberedMultiples by the numbers of inequalities and cuts."""
+        """The multiples of inequalities and cuts, with their numbers."""
         size = len(self.tree.domain.slacks) + len(self.cuts)
         check_indices([n for n, _ in entries], size, "numbers of inequalities")
         found = [(n, rational(text, self.meter)) for n, text in entries]
@@ -246,7 +263,7 @@ class Leaf:
         most = sum(map(abs, weights)) * max(x.largest for _, x in (*parts, ((), inputs)))
         forms.make_room((most * (count + 1)).bit_length() + 2)
         center = packed = error = 0
-        for listed, form in ((own, forms.values), (row.g, forms.differences)):
+        for listed, form in ((own, forms.values), (row.g, forms.differences)):  # widened by now
             for i, w in listed:
                 center += w * form.centers[i]
                 packed += w * form.packed[i]  # type: ignore[union-attr]
@@ -256,7 +273,7 @@ class Leaf:
     def with_inputs(
         self, row: ClauseRow, multiples: NumberedMultiples, center: int, packed: int, error: int
     ) -> Fraction:
-        """The same with the inputs of the row, and with multiples of inequalities."""
+        """The upper bound of a row: what its outputs give, its inputs, and the multiples."""
         forms, grid = self.forms, self.tree.grid
         inputs, packing = forms.inputs, forms.packing
         digits = [0] * packing.count if row.x else []
@@ -306,10 +323,8 @@ class Leaf:
         total = dict[int, Fraction]()
         self.add(total, self.of_inputs(row), Fraction(1))
         for listed, one in zip((row.f, row.g), self.maps, strict=False):
-            weights = [0] * one.network.widths[-1]
-            for i, w in listed:
-                weights[i] = w
             if listed:
+                weights = all_weights(listed, one.network.widths[-1])
                 self.add(total, one.of_outputs(weights), Fraction(1))
         for n, factor in multiples:
             self.add(total, self.affine_inequality(n), factor * row.scale)
@@ -363,9 +378,7 @@ class Leaf:
 
     def of_inputs(self, row: ClauseRow) -> tuple[Form, int]:
         """The part of a row with the inputs."""
-        weights = [0] * len(self.tree.domain.inputs)
-        for j, w in row.x:
-            weights[j] = w
+        weights = all_weights(row.x, len(self.tree.domain.inputs))
         return self.maps[0].of_inputs(weights, 0, 1)
 
     def affine_inequality(self, n: int) -> tuple[Form, int]:
@@ -380,7 +393,7 @@ class Leaf:
 
 
 def all_weights(weights: Sequence[tuple[int, int]], width: int) -> list[int]:
-    """LayerWeights by index as a list."""
+    """Weights that are given by their indices, as a list."""
     found = [0] * width
     for i, w in weights:
         found[i] = w

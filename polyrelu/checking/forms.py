@@ -272,7 +272,11 @@ class JointForms:
         largest: int,
         cuts: SignCuts,
     ) -> tuple[FormList, list[int]]:
-        """The differences of activations, and the signs of the neurons of g."""
+        """The differences of activations, and the signs of the neurons of g.
+
+        `z` and `d` are the forms of the preactivations of f, and of the differences from them;
+        `ends` are the intervals of f, and `largest` bounds the coefficients of `z`.
+        """
         made, sizes, signs, radius = list[Relaxed](), list[int](), list[int](), self.packing.radius
         error, most = z.error + d.error, 0
         for m, place in enumerate(layer.partners):
@@ -331,7 +335,11 @@ class JointForms:
         d: FormList | None,
         largest: int,
     ) -> FormList:
-        """The forms (p Z + q D) / FULL with what is added; new generators are noted."""
+        """The forms (p Z + q D) / FULL with what is added; new generators are noted.
+
+        `which` is 0 for activations of f and 1 for differences, `places` has the neuron of f for
+        each of them, -1 for none, and `largest` bounds the coefficients of Z and D.
+        """
         centers, packed, most = list[int](), list[int](), largest + 1
         packing, is_exact = self.packing, True
         for i, (p, q, added, new) in enumerate(relaxed):

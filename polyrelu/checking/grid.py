@@ -33,14 +33,16 @@ class GridRows(NamedTuple):
 class GridLayer(NamedTuple):
     """A layer of f, and the layer of the differences; `partners` are -1 for none.
 
-    `is_bias_exact` and `is_shift_exact` say whether nothing of the bias and of delta was rounded.
+    `own` and `bias` are W and b. The differences are Delta a + V d + delta, with Delta in
+    `by_values`, V in `by_differences` and delta in `shift`. `is_bias_exact` and `is_shift_exact`
+    say whether nothing of the bias and of delta was rounded.
     """
 
     own: GridRows
     bias: list[int]
-    by_values: GridRows  # Delta
-    by_differences: GridRows  # V
-    shift: list[int]  # delta
+    by_values: GridRows
+    by_differences: GridRows
+    shift: list[int]
     partners: list[int]
     scales: list[Fraction]
     is_hidden: bool
@@ -123,9 +125,20 @@ def grid_layers(
         by_values = rounded_rows(delta, grid, meter)
         by_differences = rounded_rows(aligned, grid, meter)
         moved = [rounded_row([x], denominator, grid) for x, denominator in shift]
-        is_shift_exact = all(exact for _, exact in moved)
-        parts = by_values, by_differences, [row[0] for row, _ in moved], *after, is_hidden
-        found.append(GridLayer(own, bias, *parts, is_exact, is_shift_exact))
+        found.append(
+            GridLayer(
+                own,
+                bias,
+                by_values,
+                by_differences,
+                [row[0] for row, _ in moved],
+                after.places,
+                after.scales,
+                is_hidden,
+                is_exact,
+                is_shift_exact=all(exact for _, exact in moved),
+            )
+        )
     return found
 
 

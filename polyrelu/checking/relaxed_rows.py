@@ -25,7 +25,7 @@ NeuronKey = tuple[int, int, int]
 
 
 class LayerWeights(NamedTuple):
-    """LayerWeights of the neurons of a layer over a common denominator."""
+    """Weights of the neurons of a layer, integers over a common denominator."""
 
     numbers: list[int]
     scale: int
@@ -65,7 +65,7 @@ class RelaxedRow:
             self.by_layer.setdefault(number, []).append(key)
 
     def to_inputs(self, weights: Sequence[LayerWeights]) -> list[LayerWeights]:
-        """LayerWeights of inputs that are above weights of outputs, up to the constant."""
+        """Weights of inputs that are above weights of outputs, up to the constant."""
         parts = list(weights)
         for number in range(len(self.layers), 0, -1):
             if self.layers[number - 1].is_hidden:
@@ -75,7 +75,7 @@ class RelaxedRow:
         return parts
 
     def below(self, layer: Layer, part: LayerWeights) -> LayerWeights:
-        """LayerWeights of what a layer reads; its biases go into the constant."""
+        """Weights of what a layer reads; its biases go into the constant."""
         row, scale = part
         bits = max(longest([row]), scale.bit_length())
         self.meter.pay(len(layer.rows) * (len(layer.rows[0]) + 2), bits, layer.bits)
@@ -93,7 +93,7 @@ class RelaxedRow:
         self.constant += number
 
     def below_relu(self, number: int, parts: Sequence[LayerWeights]) -> list[LayerWeights]:
-        """LayerWeights of preactivations that are above weights of activations."""
+        """Weights of preactivations that are above weights of activations."""
         rest = [list(part.numbers) for part in parts]
         above = [dict[int, Fraction]() for _ in parts]
         listed = self.by_layer.get(number, [])
@@ -114,7 +114,7 @@ class RelaxedRow:
         return found
 
     def joined(self, part: LayerWeights, new: dict[int, Fraction]) -> LayerWeights:
-        """LayerWeights with fractions added to some of them."""
+        """Weights with fractions added to some of them."""
         meter, (numbers, scale) = self.meter, part
         fractions = [Fraction(1, scale), *new.values()]
         common = common_denominator(fractions, "a common denominator of slopes", meter)

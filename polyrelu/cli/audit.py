@@ -16,6 +16,7 @@ from polyrelu.cli.options import (
     read_network,
 )
 from polyrelu.cli.output import check_output, print_object, print_reading, reading, show
+from polyrelu.cli.workers import WORKERS, add_workers, check_checkpoint, chosen_workers
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def add_audit(subparsers: Any) -> None:
     summary = "compare what a float tool says about a network with the exact answer"
     examples = (
         "audit example:xor --against onnxruntime --domain box:0,1",
-        "audit net.onnx --against regions.npz --domain box:-1,1 --html report.html",
+        "audit net.onnx --against regions.npz --domain box:-1,1 --html report.html --jobs 2",
     )
     parser = add_command(subparsers, "audit", _run, summary, examples, _STATUSES)
     add_network(parser)
@@ -72,6 +73,7 @@ def add_audit(subparsers: Any) -> None:
     )
     parser.add_argument("--markdown", metavar="FILE", help="write the report as Markdown")
     parser.add_argument("--html", metavar="FILE", help="write the report as one HTML page")
+    add_workers(parser)
     add_limits(parser)
     add_reading(parser)
 
@@ -84,6 +86,11 @@ def _run(options: argparse.Namespace, started: float) -> int:
     for option, name in (("--markdown", options.markdown), ("--html", options.html)):
         if name is not None:
             check_output(option, name, [options.network, options.against])
+    given = [name for name in WORKERS if getattr(options, name) not in (None, 1)]
+    if given and (options.query is not None or options.against in TOOLS):
+        raise UsageError(f"--{given[0]}: for files of claims about the network, item by item")
+    pages = [name for name in (options.markdown, options.html) if name is not None]
+    check_checkpoint(options, [options.network, options.against, *pages])
     imported = read_network(options, options.network)
     try:
         with ProgressLine() as line:
@@ -124,7 +131,13 @@ def _reports(
         )
     domain = _domain(options, size)
     return audit.audit_claims(
-        imported, options.against, domain, max_findings=count, progress=progress
+        imported,
+        options.against,
+        domain,
+        max_findings=count,
+        progress=progress,
+        workers=chosen_workers(options),
+        checkpoint=options.checkpoint,
     )
 
 

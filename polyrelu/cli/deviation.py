@@ -10,6 +10,7 @@ from polyrelu.cli.answers import print_answer
 from polyrelu.cli.equivalent import read_pair
 from polyrelu.cli.options import (
     NETWORK_HELP,
+    UsageError,
     add_command,
     add_limits,
     add_reading,
@@ -28,12 +29,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyrelu.formats import Imported
+    from polyrelu.network import Network
     from polyrelu.outcomes import DeviationBounds, DeviationExceeded, RangeBounds, Undecided
 
     Answer: TypeAlias = DeviationBounds | DeviationExceeded | Undecided
     Decided: TypeAlias = DeviationBounds | DeviationExceeded | RangeBounds
 
-__all__ = ["add_deviation", "add_search_options", "continued", "decided_part"]
+__all__ = [
+    "add_deviation",
+    "add_search_options",
+    "check_output_indices",
+    "continued",
+    "decided_part",
+]
 
 #: The default of --budget, as in `proofs.deviation`.
 _BUDGET = 600_000
@@ -67,11 +75,11 @@ def add_deviation(subparsers: Any) -> None:
         metavar="NUMBER",
         help="prove that no difference exceeds this number, or find a point where one does",
     )
-    add_search_options(parser)
+    add_search_options(parser, "without --at-most, how far bounds may be apart: a share of them")
 
 
-def add_search_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `deviation` and `range` share."""
+def add_search_options(parser: argparse.ArgumentParser, gap: str) -> None:
+    """Add the options that `deviation` and `range` share; `gap` is what --gap means."""
     parser.add_argument(
         "--domain",
         required=True,
@@ -82,8 +90,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         "--gap",
         metavar="SHARE",
         default="1/100",
-        help="how far bounds may be apart: a share of the deviation, or of the length of a range "
-        "(default 1/100)",
+        help=f"{gap} (default 1/100)",
     )
     parser.add_argument(
         "--output-index",
@@ -106,6 +113,14 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(budget=_BUDGET)
     add_reading(parser)
+
+
+def check_output_indices(options: argparse.Namespace, network: Network) -> None:
+    """Refuse indices that no output of the network has."""
+    last = network.num_outputs - 1
+    for index in options.output_index or ():
+        if not 0 <= index <= last:
+            raise UsageError(f"--output-index {index}: expected an index from 0 to {last}")
 
 
 def continued(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
@@ -133,6 +148,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     limit = None if options.at_most is None else exact_number(options.at_most, "--at-most")
     gap = exact_number(options.gap, "--gap")
     pair = read_pair(options, read_network)
+    check_output_indices(options, pair[0].network)
     domain = parse_domain(options.domain, pair[0].network.num_inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
         outcome = deviation(

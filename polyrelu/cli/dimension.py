@@ -7,6 +7,7 @@ from typing import Any
 
 from polyrelu.cli.bounds import add_certificate, check_certificate_file, print_bound
 from polyrelu.cli.options import add_command, add_limits, add_network, add_reading, read_network
+from polyrelu.cli.workers import add_checkpoint, check_checkpoint
 from polyrelu.support.progress import ProgressLine
 
 __all__ = ["add_dimension"]
@@ -26,6 +27,7 @@ def add_dimension(subparsers: Any) -> None:
         "small networks, and as many points as larger ones may need)",
     )
     add_certificate(parser)
+    add_checkpoint(parser)
     add_limits(parser)
     add_reading(parser)
 
@@ -37,6 +39,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.support.arguments import expect_count
 
     check_certificate_file(options)
+    check_checkpoint(options, [options.network, options.domain.removeprefix("slice:")])
     imported = read_network(options, options.network)
     domain = parse_domain(options.domain, imported.network.num_inputs)
     points = None
@@ -45,7 +48,12 @@ def _run(options: argparse.Namespace, started: float) -> int:
         points = points_in_cells(imported.network, options.points, domain, seed=options.seed)
     with ProgressLine() as line:
         outcome = certify_functional_dimension(
-            imported, domain, points=points, seed=options.seed, progress=line.show
+            imported,
+            domain,
+            points=points,
+            seed=options.seed,
+            progress=line.show,
+            checkpoint=options.checkpoint,
         )
     answer = {
         "at_least": outcome.at_least,

@@ -23,6 +23,7 @@ __all__ = [
     "report_not_covered",
     "undecided_object",
     "why_ended",
+    "with_more",
 ]
 
 _NO_MEMORY = "the memory ran out; nothing was written"
@@ -87,16 +88,13 @@ def report_given_up(options: argparse.Namespace, limit: str | None) -> int:
 
 def report_not_covered(options: argparse.Namespace, problem: str) -> int:
     """Say that a question is not answered for networks of this kind, and what takes them."""
-    from polyrelu.cli.next_steps import with_commands
+    from polyrelu.cli.next_steps import steps_after_skipping
     from polyrelu.cli.options import named_operations
     from polyrelu.outcomes import Undecided
-    from polyrelu.proofs.next_steps import after_skipping
 
     outcome = Undecided(named_operations(options, problem))
-    skipping = getattr(options, "skipping", None)
-    if skipping is not None:
-        outcome = replace(outcome, next=after_skipping(skipping.network))
-        outcome = with_commands(outcome, options, [options.skipping_file])
+    if hasattr(options, "skipping"):
+        outcome = replace(outcome, next=steps_after_skipping(options))
     if options.json:
         steps = list(map(str, outcome.next))
         print(json.dumps(undecided_object(options.command, outcome.reason, steps)))
@@ -116,13 +114,16 @@ def _steps(given: Sequence[str], limit: str) -> list[str]:
     """Return the same command with more of the limit, if it is one."""
     for begin, (option, least) in _LIMITS.items():
         if limit.startswith(begin):
-            words = ["polyrelu", *_with_more(given, option, least)]
+            words = ["polyrelu", *with_more(given, option, least)]
             return [f"allow more: {shlex.join(words)}"]
     return []
 
 
-def _with_more(given: Sequence[str], option: str, least: int) -> list[str]:
-    """Return a command line with a larger value of an option, which may be abbreviated."""
+def with_more(given: Sequence[str], option: str, least: int) -> list[str]:
+    """Return a command line with a larger value of an option, which may be abbreviated.
+
+    The value is `least`, or ten times the one that was given.
+    """
     words = list(given)
     for place, word in enumerate(words):
         name, equals, value = word.partition("=")
@@ -130,4 +131,4 @@ def _with_more(given: Sequence[str], option: str, least: int) -> list[str]:
             old = value if equals else words[place + 1]
             more = f"{max(_FACTOR * float(old), least):g}"
             return [*words[:place], option, more, *words[place + 1 + (not equals) :]]
-    return words
+    return [*words, option, str(least)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -78,7 +79,8 @@ def add_identify(subparsers: Any) -> None:
     parser.add_argument(
         "--among",
         choices=["all", "regular", "sparse", "transversal", "generic"],
-        help="class of competitors (each contains those after it); by default that of the first "
+        help="class of competitors (all contains every other one; regular and sparse contain "
+        "transversal, which contains generic); by default that of the first "
         "theorem that applies",
     )
     parser.add_argument(
@@ -223,7 +225,7 @@ def _check_files(options: argparse.Namespace) -> None:
     if (
         options.output
         and options.other
-        and Path(options.output).resolve() == Path(options.other).resolve()
+        and os.path.realpath(options.output) == os.path.realpath(options.other)
     ):
         raise CertificateError(
             f"--other {options.other}: the certificate is to be written to this file; choose two "

@@ -27,6 +27,13 @@ from polyrelu.cli.output import (
     show,
     written_lines,
 )
+from polyrelu.cli.workers import (
+    WORKERS,
+    add_workers,
+    check_checkpoint,
+    chosen_workers,
+    with_kept,
+)
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -52,6 +59,7 @@ _CONTINUED = (
     "budget",
     "time_limit",
     "memory_limit",
+    *WORKERS,
     "output",
 )
 
@@ -114,6 +122,7 @@ def add_injective(subparsers: Any) -> None:
         f"work of the question, in units of about a millisecond (default {_BUDGET}; inf: no limit)",
     )
     parser.set_defaults(budget=_BUDGET)
+    add_workers(parser)
     add_reading(parser)
 
 
@@ -131,6 +140,11 @@ def _run(options: argparse.Namespace, started: float) -> int:
         inputs = [options.network, options.domain.removeprefix("slice:")]
         inputs += [options.left_inverse] if options.left_inverse else []
         check_output("-o", options.output, inputs)
+    other = options.lipschitz or options.left_inverse is not None
+    given = [name for name in WORKERS if getattr(options, name) not in (None, 1)]
+    if given and other:
+        raise UsageError(f"--{given[0]}: for the question without --lipschitz and --left-inverse")
+    check_checkpoint(options, [options.network, options.domain.removeprefix("slice:")])
     imported = read_network(options, options.network)
     layers = layer_range(_layers(options.layer), imported.network.depth)
     num_inputs = part_of(imported.network, *layers).num_inputs
@@ -140,6 +154,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         if options.exact:
             exact = _exact(options, imported, layers)
         outcome = _outcome(options, imported, domain, layers, line)
+    outcome = with_kept(outcome, options)
     outcome = with_commands(outcome, options, [options.network], _CONTINUED)
     written = _write_certificate(options, outcome)
     cost = check_cost(options, written)
@@ -198,8 +213,16 @@ def _outcome(
         given = options.left_inverse
         inverse = read_network(options, given).network if given else None
         return left_inverse(imported, domain, inverse=inverse, **shared)
-    question = inverse_lipschitz if options.lipschitz else injective
-    return question(imported, domain, progress=line.show, **shared)
+    if options.lipschitz:
+        return inverse_lipschitz(imported, domain, progress=line.show, **shared)
+    return injective(
+        imported,
+        domain,
+        progress=line.show,
+        workers=chosen_workers(options),
+        checkpoint=options.checkpoint,
+        **shared,
+    )
 
 
 def _layers(text: str | None) -> int | tuple[int, int] | None:

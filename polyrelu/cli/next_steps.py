@@ -16,7 +16,13 @@ from polyrelu.outcomes import (
     Undecided,
 )
 
-__all__ = ["complex_steps", "fiber_steps", "next_texts", "with_commands"]
+__all__ = [
+    "complex_steps",
+    "fiber_steps",
+    "next_texts",
+    "steps_after_skipping",
+    "with_commands",
+]
 
 _AnyAnswer: TypeAlias = Proved[Any] | Refuted | Undecided | PropertyOutcome | DecisionsOutcome
 _Answer = TypeVar("_Answer", bound=_AnyAnswer)
@@ -25,10 +31,19 @@ _Answer = TypeVar("_Answer", bound=_AnyAnswer)
 _MANY_DIMENSIONS = 8
 #: Largest dimension of a domain in which all cells are proposed in the place of regions alone.
 _FEW_DIMENSIONS = 3
+#: Domains that are not bounded.
+_UNBOUNDED = ("R^n", "orthant")
 #: Options that go on in steps with another command, by that command.
 _SHARED = {"equivalent": ("domain",)}
 #: Values of options that need not be written.
-_IMPLIED = {"domain": "R^n", "seed": 0, "margin": "0", "choose": "largest", "jobs": 1}
+_IMPLIED = {
+    "domain": "R^n",
+    "gap": "1/100",
+    "seed": 0,
+    "margin": "0",
+    "choose": "largest",
+    "jobs": 1,
+}
 #: Options about the reading of networks, which every command has, with the values implied.
 _READING = {
     "rounding": "",
@@ -118,6 +133,30 @@ def fiber_steps(options: argparse.Namespace, is_known: bool) -> list[str]:
         ("identify", "NET"),
     )
     return [str(_with_command(step, options, [options.network], ()))]
+
+
+def steps_after_skipping(options: argparse.Namespace) -> tuple[NextStep, ...]:
+    """Return the steps after a question that is not answered for a network that was read.
+
+    They are about its file, on the bounded domain of the question if there is one; of two networks
+    it can still be asked whether they are equal.
+    """
+    from polyrelu.proofs.next_steps import after_skipping
+
+    domain, words = getattr(options, "domain", None), list[NextStep]()
+    for step in after_skipping(options.skipping.network):
+        if "--domain" in step.command and domain not in (None, *_UNBOUNDED):
+            step = replace(step, command=(*step.command[:-1], domain))
+        words.append(_with_command(step, options, [options.skipping_file], ()))
+    if options.command == "deviation":
+        equal = NextStep(
+            "ask whether the networks are equal, which is answered for networks of all kinds",
+            "polyrelu.equivalent(net, other, domain)",
+            ("equivalent", "NET", "OTHER"),
+        )
+        files = [options.network, options.other]
+        words.insert(0, _with_command(equal, options, files, ("domain",)))
+    return tuple(words)
 
 
 def next_texts(outcome: _AnyAnswer) -> list[str]:

@@ -88,7 +88,7 @@ def check_output(option: str, name: str, inputs: Sequence[str]) -> None:
     if problem:
         raise CertificateError(f"{option} {name[:80]!r}: cannot write: {problem}")
     for given in inputs:
-        if path.resolve() == Path(given).resolve():
+        if os.path.realpath(path) == os.path.realpath(given):
             raise CertificateError(
                 f"{option} {name}: this would overwrite {given[:80]}; choose another name"
             )

@@ -6,7 +6,12 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.answers import print_answer
-from polyrelu.cli.deviation import add_search_options, continued, decided_part
+from polyrelu.cli.deviation import (
+    add_search_options,
+    check_output_indices,
+    continued,
+    decided_part,
+)
 from polyrelu.cli.options import UsageError, add_command, add_network, exact_number, read_network
 from polyrelu.cli.output import (
     check_output,
@@ -54,7 +59,11 @@ def add_range(subparsers: Any) -> None:
         help="bound the Lipschitz constant of the outputs instead: the largest norm of a gradient, "
         "1, 2 (its square) or inf",
     )
-    add_search_options(parser)
+    add_search_options(
+        parser,
+        "how far bounds may be apart: a share of the length of the range, or of the Lipschitz "
+        "constant",
+    )
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
@@ -66,9 +75,10 @@ def _run(options: argparse.Namespace, started: float) -> int:
     if options.output is not None:
         inputs = [options.network, options.domain.removeprefix("slice:")]
         check_output("-o", options.output, inputs)
-    _check_workers(options)
+    _check_options(options)
     gap = exact_number(options.gap, "--gap")
     imported = read_network(options, options.network)
+    check_output_indices(options, imported.network)
     domain = parse_domain(options.domain, imported.network.num_inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
         common = {
@@ -97,7 +107,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     return print_answer(options, outcome, started, answer, [imported], written)
 
 
-def _check_workers(options: argparse.Namespace) -> None:
+def _check_options(options: argparse.Namespace) -> None:
     """Refuse options that the search for a Lipschitz constant does not have."""
     check_checkpoint(options, [options.network])
     given = options.jobs != 1 or options.dask is not None or options.checkpoint is not None
@@ -106,6 +116,8 @@ def _check_workers(options: argparse.Namespace) -> None:
             "--lipschitz works in one process, without a checkpoint; leave out --jobs, --dask and "
             "--checkpoint"
         )
+    if options.lipschitz is not None and options.seed:
+        raise UsageError("--lipschitz makes no random choices; leave out --seed")
 
 
 def _write_certificate(

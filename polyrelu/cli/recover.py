@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyrelu.cli.given_up import with_more
 from polyrelu.cli.options import (
     UsageError,
     add_command,
@@ -126,7 +128,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
         print_object(options, found.status, started, **_answer(options, found, files))
     else:
         show(f"{found.status}. {found}")
-        lines = [f"written: {options.output}"] if options.output and found.network else []
+        lines = [f"next: {step}" for step in _next_steps(options, found)]
+        lines += [f"written: {options.output}"] if options.output and found.network else []
         lines += written_lines(options.certificate, files)
         if lines:
             show(*lines)
@@ -156,6 +159,7 @@ def _teach(options: argparse.Namespace, started: float) -> int:
         answer = {
             "statement": outcome.statement,
             "missing": [],
+            "next": [],
             "network": None if taught is None else str(known.architecture),
             "sha256": None if taught is None else known.sha256,
             "queries": 0 if taught is None else len(taught.points),
@@ -193,9 +197,12 @@ def _found(options: argparse.Namespace) -> Recovery:
     with ProgressLine() as line:
         if options.network is None:
             document = _document(options.weights)
-            return recover_weights(
-                document, seed=options.seed, max_queries=options.queries, progress=line.show
-            )
+            try:
+                return recover_weights(
+                    document, seed=options.seed, max_queries=options.queries, progress=line.show
+                )
+            except DomainError as error:
+                raise DomainError(f"{options.weights}: {error}") from None
         imported = read_network(options, options.network)
         return recover(
             imported.network,
@@ -205,6 +212,19 @@ def _found(options: argparse.Namespace) -> Recovery:
             progress=line.show,
             checkpoint=options.checkpoint,
         )
+
+
+def _next_steps(options: argparse.Namespace, found: Recovery) -> list[str]:
+    """Return in words what may help where nothing is proved."""
+    if found.status != "undecided":
+        return []
+    if found.network is None and found.num_queries >= options.queries:
+        words = with_more(options.given, "--queries", 10 * options.queries)
+        return [f"ask for more values: {shlex.join(['polyrelu', *words])}"]
+    if found.network is not None and options.network is None and options.output is not None:
+        command = f"polyrelu equivalent {shlex.quote(options.output)} NET"
+        return [f"compare it with a network NET that you have: {command}"]
+    return []
 
 
 def _document(name: str) -> dict[str, Any]:
@@ -236,6 +256,7 @@ def _answer(options: argparse.Namespace, found: Recovery, files: list[Path]) -> 
     return {
         "statement": found.statement,
         "missing": list(found.missing),
+        "next": _next_steps(options, found),
         "network": None if network is None else str(network.architecture),
         "sha256": None if network is None else network.sha256,
         "queries": found.num_queries,

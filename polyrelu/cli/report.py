@@ -14,6 +14,7 @@ from polyrelu.cli.options import (
     read_network,
 )
 from polyrelu.cli.output import check_output, print_object, reading, show
+from polyrelu.cli.workers import add_workers, check_checkpoint, chosen_workers
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def add_report(subparsers: Any) -> None:
         "points of it",
     )
     add_seed(parser, "seed of random points and searches (default 0)")
+    add_workers(parser)
     add_limits(
         parser,
         "work of the whole report, in units of about a millisecond (default 60000; inf: no "
@@ -68,6 +70,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     inputs = [options.network, options.domain, (options.show or "").removeprefix("slice:")]
     check_output("-o", options.file, inputs)
     check_report_format(options.file)
+    check_checkpoint(options, [*inputs, options.file])
     if options.budget is None:
         options.limits.work = BUDGET
     imported = read_network(options, options.network)
@@ -81,6 +84,8 @@ def _run(options: argparse.Namespace, started: float) -> int:
             seed=options.seed,
             budget=options.limits,
             progress=line.show,
+            workers=chosen_workers(options),
+            checkpoint=options.checkpoint,
         )
     options.watch.finish()
     options.watch.forget_limit()  # a limit is in the report; what is left is to write it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,7 +128,7 @@ def _check_files(options: argparse.Namespace) -> None:
     if options.output is not None:
         check_written_ending("-o", options.output)
     if None not in (options.output, options.certificate) and (
-        Path(options.output).resolve() == Path(options.certificate).resolve()
+        os.path.realpath(options.output) == os.path.realpath(options.certificate)
     ):
         raise CertificateError(
             f"--certificate {options.certificate}: the network is to be written to this file; "

@@ -71,7 +71,8 @@ def chosen_workers(options: argparse.Namespace) -> Workers:
 def check_checkpoint(options: argparse.Namespace, taken: Sequence[str]) -> None:
     """Refuse a checkpoint that cannot be written, or would overwrite a file of the command."""
     if options.checkpoint is not None:
-        written = [options.output] if options.output is not None else []
+        output = getattr(options, "output", None)
+        written = [output] if output is not None else []
         check_output("--checkpoint", options.checkpoint, [*taken, *written])
 
 

@@ -22,6 +22,7 @@ from polyrelu.complex.polyhedral_complex import PolyhedralComplex, expect_comple
 from polyrelu.complex.region import BINARY_DIGITS, float_bounds
 from polyrelu.exact import UNDECIDED, RationalMatrix, dot_sign
 from polyrelu.support.arguments import expect
+from polyrelu.support.arrays import sorted_distinct
 from polyrelu.support.typing import Floats, Indices, Mask, Point, Signs
 
 __all__ = ["interior_points", "point_in"]
@@ -151,7 +152,9 @@ def _means(arrays: CellArrays, indices: Indices) -> Floats:
     for k in range(arrays.dimension, 0, -1):
         facets, counts = arrays.lattice.facets_of(k, numbers)
         stride = max(arrays.lattice.size(0), arrays.lattice.size(k - 1))
-        owners, numbers = np.divmod(np.unique(np.repeat(owners, counts) * stride + facets), stride)
+        owners, numbers = np.divmod(
+            sorted_distinct(np.repeat(owners, counts) * stride + facets), stride
+        )
     floats = arrays.vertices.coordinates.buffer[numbers]
     points = floats[:, -1] != 0
     counts = np.bincount(owners[points], minlength=len(indices))

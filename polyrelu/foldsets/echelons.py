@@ -7,12 +7,16 @@ that the rank of any number of rows takes the memory of a square matrix.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "Echelon", "Floats", "left_kernel", "rank_in_floats"]
+from polyrelu.support.parallel.wire import understood
+
+__all__ = ["BLOCK", "Echelon", "Floats", "Group", "left_kernel", "rank_in_floats"]
 
 Floats = NDArray[np.float64]
 #: Indices of rows, pivot columns, and a basis.
@@ -22,6 +26,24 @@ _Reduced = tuple[list[int], NDArray[np.int64], Floats]
 BLOCK = 256
 #: Rows that are eliminated one by one.
 _SINGLE = 8
+
+
+class Group(NamedTuple):
+    """Rows of a form that came together.
+
+    Attributes
+    ----------
+    kept
+        The indices of the rows, among those that were looked at, that no earlier rows span.
+    pivots
+        Their pivot columns.
+    rows
+        The rows, the identity at the pivots and 0 at those of the groups before.
+    """
+
+    kept: list[int]
+    pivots: NDArray[np.int64]
+    rows: Floats
 
 
 class Echelon:
@@ -41,17 +63,75 @@ class Echelon:
 
     def add(self, rows: Floats) -> list[int]:
         """Let rows join; return the indices of those that no earlier rows span."""
-        found = list[int]()
+        return self.join(self.reduced(rows))
+
+    def reduced(self, rows: Floats) -> list[Group]:
+        """Return what rows would add to the form."""
+        found = list[Group]()
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK].copy()
-            for pivots, group in self._groups:
+            for pivots, group in [*self._groups, *(new[1:] for new in found)]:
                 block = mod(block - mod(block[:, pivots] @ group, self.prime), self.prime)
             kept, pivots, group = _reduced(block, self.prime)
             if kept:
-                self._groups.append((pivots, group))
-                self.rank += len(kept)
-                found += [start + i for i in kept]
+                found.append(Group([start + i for i in kept], pivots, group))
         return found
+
+    def join(self, groups: Sequence[Group]) -> list[int]:
+        """Let the groups of `reduced` join; return the indices of their rows."""
+        self._groups += [(group.pivots, group.rows) for group in groups]
+        self.rank += sum(len(group.kept) for group in groups)
+        return [index for group in groups for index in group.kept]
+
+    def packed(self, groups: Sequence[Group], width: int) -> bytes:
+        """Return groups of `reduced` as bytes: entries in four bytes, without those that are known.
+
+        Parameters
+        ----------
+        groups
+            The groups.
+        width
+            The number of columns.
+        """
+        is_open = self._open_columns(width)
+        head, parts = list[list[list[int]]](), list[bytes]()
+        for kept, pivots, rows in groups:
+            is_open[pivots] = False
+            head.append([kept, pivots.tolist()])
+            parts.append(rows[:, is_open].astype("<u4").tobytes())
+        return json.dumps(head).encode("ascii") + b"\n" + b"".join(parts)
+
+    def unpacked(self, data: bytes, width: int) -> list[Group]:
+        """Return the groups of `packed`, for the form that they were made for.
+
+        Raises
+        ------
+        PolyreluError
+            The bytes are of another form.
+        """
+        is_open, found = self._open_columns(width), list[Group]()
+        with understood():
+            end = data.index(b"\n") + 1
+            for kept, pivots in json.loads(data[:end]):
+                columns = np.array(pivots, dtype=np.int64)
+                if len(set(pivots)) != len(kept) or not is_open[columns].all():
+                    raise ValueError("other pivots")
+                is_open[columns] = False
+                shape = (len(kept), int(is_open.sum()))
+                entries = np.frombuffer(data, "<u4", shape[0] * shape[1], end).reshape(shape)
+                rows = np.zeros((len(kept), width))
+                rows[:, is_open] = entries
+                rows[np.arange(len(kept)), columns] = 1
+                found.append(Group(list(map(int, kept)), columns, rows))
+                end += entries.nbytes
+        return found
+
+    def _open_columns(self, width: int) -> NDArray[np.bool_]:
+        """Return which columns are the pivot of no row."""
+        is_open = np.ones(width, dtype=np.bool_)
+        for pivots, _ in self._groups:
+            is_open[pivots] = False
+        return is_open
 
 
 def rank_in_floats(blocks: Iterable[Floats], prime: int) -> int:

@@ -30,12 +30,14 @@ from polyrelu.complex import canonical_complex
 from polyrelu.errors import DomainError, NotCoveredError
 from polyrelu.exact import Polyhedron, RationalMatrix, float_prime, rank, rank_mod
 from polyrelu.foldsets.construction import simplest_between
-from polyrelu.foldsets.echelons import BLOCK, Echelon
+from polyrelu.foldsets.echelons import BLOCK, Echelon, Group
 from polyrelu.formats import DomainLike, NetworkLike, as_domain, as_network
 from polyrelu.network import Network
 from polyrelu.network.points import Points, read_batch
 from polyrelu.support.arguments import expect_count, expect_function
 from polyrelu.support.display import bracketed
+from polyrelu.support.parallel import Execution
+from polyrelu.support.parallel.wire import packed, unpacked
 from polyrelu.support.progress import Progress, report
 from polyrelu.support.typing import Mask, Point
 from polyrelu.walks import walk_line
@@ -56,6 +58,10 @@ _EXACT_ENTRIES = 400_000
 _HALVINGS = 80
 #: What the computation of a rank is called.
 _STAGE = "adding rows of the Jacobian"
+#: Largest number of bytes of a block in a checkpoint.
+_MAX_KEPT = 1 << 29
+#: This process, without a checkpoint.
+_ALONE = Execution()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -244,25 +250,61 @@ def expect_stack(network: Network) -> Network:
 
 
 def independent_rows(
-    network: Network, points: Sequence[Point], enough: int, progress: Progress | None = None
+    network: Network,
+    points: Sequence[Point],
+    enough: int,
+    progress: Progress | None = None,
+    execution: Execution = _ALONE,
 ) -> list[tuple[Point, int]]:
     """Return points and outputs whose rows of the Jacobian are independent modulo a prime.
 
     Points on which a neuron is 0 are left out; no more rows are looked at once they are `enough`.
+    A checkpoint keeps the echelon form, block by block. Each block needs all blocks before it, so
+    that workers are of no use.
     """
-    jacobian = _Jacobian.at(network, points)
-    prime, places = _prime_for(network), len(jacobian.active)
-    form, found = Echelon(prime), list[tuple[Point, int]]()
+    elimination, found = _Elimination(network, points), list[tuple[Point, int]]()
+    jacobian, places = elimination.jacobian, len(elimination.jacobian.active)
     at_a_time = max(1, BLOCK // network.num_outputs)
-    for start in range(0, places, at_a_time):
-        stop = min(start + at_a_time, places)
-        for row in form.add(jacobian.block(start, stop, prime)):
-            place, output = divmod(row, network.num_outputs)
-            found.append((jacobian.place(start + place), output))
-        report(progress, _STAGE, stop, places, "places", {"rank": form.rank})
-        if len(found) >= enough:
-            break
+    with execution.stream(_eliminated, elimination, keeps=_is_kept) as stream:
+        for start in range(0, places, at_a_time):
+            stop = min(start + at_a_time, places)
+            if execution.checkpoint is None:
+                groups = elimination.groups(start, stop)
+            else:
+                stream.add(packed([start, stop]))
+                groups = elimination.form.unpacked(stream.take(), network.num_parameters)
+            for row in elimination.form.join(groups):
+                place, output = divmod(row, network.num_outputs)
+                found.append((jacobian.place(start + place), output))
+            rank_so_far = {"rank": elimination.form.rank}
+            report(progress, _STAGE, stop, places, "places", rank_so_far)
+            if len(found) >= enough:
+                break
     return found[:enough]
+
+
+class _Elimination:
+    """Rows of a Jacobian at points modulo a prime, and their echelon form so far."""
+
+    def __init__(self, network: Network, points: Sequence[Point]) -> None:
+        self.jacobian, self.prime = _Jacobian.at(network, points), _prime_for(network)
+        self.form = Echelon(self.prime)
+
+    def groups(self, start: int, stop: int) -> list[Group]:
+        """Return what the rows at some places add to the form."""
+        return self.form.reduced(self.jacobian.block(start, stop, self.prime))
+
+
+def _eliminated(elimination: _Elimination, task: bytes) -> bytes:
+    """Reduce the rows at some places, as a function of a task."""
+    start, stop = unpacked(task)
+    width = elimination.jacobian.network.num_parameters
+    return elimination.form.packed(elimination.groups(start, stop), width)
+
+
+def _is_kept(data: bytes) -> bool:
+    """Whether a block is kept; SQLite takes no larger ones."""
+    return len(data) <= _MAX_KEPT
 
 
 def points_around(network: Network, points: Sequence[Point], domain: Polyhedron) -> list[Point]:

@@ -7,8 +7,11 @@ directions of positive scalings. Statement and proof: docs/theory/functional_dim
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
 from polyrelu.certificate import Certificate, DimensionClaim, Hypothesis
 from polyrelu.complex import canonical_complex
@@ -27,6 +30,8 @@ from polyrelu.network.points import Points, read_batch
 from polyrelu.outcomes import DimensionBound
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.support.arguments import expect_count, expect_function
+from polyrelu.support.parallel import Execution
+from polyrelu.support.parallel.wire import exact_texts, packed
 from polyrelu.support.progress import Progress
 from polyrelu.support.typing import Point
 from polyrelu.version import __version__
@@ -63,6 +68,7 @@ def certify_functional_dimension(
     points: Points | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    checkpoint: str | Path | None = None,
 ) -> DimensionBound:
     """Prove bounds of the functional dimension of the parameter of a network.
 
@@ -80,6 +86,9 @@ def certify_functional_dimension(
         Different seeds give different lines.
     progress
         Called with a `polyrelu.support.ProgressStep` after some rows each, with the rank so far.
+    checkpoint
+        A file that keeps the rows that are eliminated, up to four bytes for each entry of a square
+        matrix; if it exists, the work goes on from there.
 
     Returns
     -------
@@ -93,7 +102,8 @@ def certify_functional_dimension(
     NetworkError
         The network has skip connections, or ends in a ReLU.
     DomainError
-        The domain is empty, has no interior or lies in another space.
+        The domain is empty, has no interior or lies in another space; or the checkpoint belongs to
+        another question.
 
     Notes
     -----
@@ -120,7 +130,9 @@ def certify_functional_dimension(
     else:
         given = read_batch(points, net.num_inputs)
         chosen = [point for point in map(tuple, given) if region.contains(point)]
-    rows = independent_rows(net, chosen, upper, progress)
+    asked = {} if checkpoint is None else _entries(net, region, chosen)
+    with Execution.opened(None, checkpoint, asked) as execution:
+        rows = independent_rows(net, chosen, upper, progress, execution)
     entries = [
         {"x": list(map(format_rational, point)), "outputs": [output for _, output in group]}
         for point, group in groupby(rows, key=lambda row: row[0])
@@ -132,6 +144,19 @@ def certify_functional_dimension(
     claim = DimensionClaim(net, region, len(rows), upper)
     remarks = {"tool": f"polyrelu {__version__}"}
     return with_sources(DimensionBound(Certificate(claim, "jacobian", hypotheses, remarks)), read)
+
+
+def _entries(network: Network, domain: Polyhedron, points: Sequence[Point]) -> dict[str, str]:
+    """Return what a checkpoint compares."""
+    coordinates = packed([exact_texts(point) for point in points])
+    return {
+        "question": "functional dimension",
+        "version": __version__,
+        "network": network.sha256,
+        "domain": domain.sha256,
+        "number of points": str(len(points)),
+        "list of points": hashlib.sha256(coordinates).hexdigest(),
+    }
 
 
 def has_functional_dimension(network: Network) -> bool:

@@ -76,6 +76,7 @@ from polyrelu.support.arguments import (
     expect_path,
 )
 from polyrelu.support.budget import (
+    ENDINGS,
     OUT_OF_MEMORY,
     Budget,
     BudgetLike,
@@ -305,7 +306,7 @@ class _Identification:
             if leaky is None:
                 return identify_blocks(self._question, self._limits)
             return identify_leaky(leaky, self._question, self._limits)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (reason := self._limits.reason_of(error)) is None:
                 raise
         return self._after_limit(reason)

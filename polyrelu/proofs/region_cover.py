@@ -49,7 +49,7 @@ from polyrelu.proofs.trees.search import TreeStatistics, sign_record
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.proofs.vertex_list import VertexList, is_short
 from polyrelu.support.arguments import expect_choice, expect_function, expect_one_of
-from polyrelu.support.budget import Budget, BudgetLike, CertificateLimit, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, Budget, BudgetLike, CertificateLimit, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.support.prices import price_of_node, price_of_program
@@ -229,7 +229,7 @@ def _vertices(
             return vertices.log(limits, progress), vertices.coordinates.domain
         except CertificateLimit as limit:
             return limit
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := limits.reason_of(error)) is None:
                 raise
             return Undecided(why, (), TreeStatistics())
@@ -253,7 +253,7 @@ def _by_tree(
                     )
                 done = {"nodes": work.num_nodes}
                 report(progress, "certificate", work.num_leaves, cells.num_regions, "regions", done)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := limits.reason_of(error)) is None:
                 raise
             return Undecided(why, (), work)

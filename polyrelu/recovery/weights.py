@@ -93,6 +93,10 @@ class WeightedComplex:
         raise DomainError("a point lies in no region of the breakpoint complex; is the file whole?")
 
 
+#: Where files of breakpoints come from.
+_REMEDY = "`polyrelu complex NET --weights FILE` writes one, and --oracle NET takes a network"
+
+
 def read_weights(document: Mapping[str, Any]) -> WeightedComplex:
     """Return the function of a document of breakpoints, as `breakpoints_document` makes it.
 
@@ -103,7 +107,7 @@ def read_weights(document: Mapping[str, Any]) -> WeightedComplex:
     """
     try:
         if document["format"] != "polyrelu-breakpoints":
-            raise DomainError("not a file of breakpoints; `polyrelu complex -o` writes them")
+            raise DomainError(f"not a file of breakpoints; {_REMEDY}")
         if "piece" not in document:
             raise DomainError(
                 "the breakpoints come without an affine piece, so that the function is known up "
@@ -132,10 +136,10 @@ def read_weights(document: Mapping[str, Any]) -> WeightedComplex:
             [row[:-1] for row in numbers], [row[-1] for row in numbers], ambient_dimension=size
         )
         return WeightedComplex(domain, num_regions, facets, int(piece["region"]), first)
+    except DomainError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-        raise DomainError(
-            f"the file of breakpoints is damaged ({error}); `polyrelu complex -o` writes one"
-        ) from None
+        raise DomainError(f"the file of breakpoints is damaged ({error}); {_REMEDY}") from None
 
 
 def _check(facets: Sequence[_Facet], piece: _Affine, used: list[int], num_regions: int) -> None:

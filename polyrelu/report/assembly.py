@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,17 +17,20 @@ from polyrelu.formats import DomainLike, NetworkLike, Slice, as_domain, as_impor
 from polyrelu.plot.slices import slice_or_domain
 from polyrelu.report.cells import cells_part, topology_part
 from polyrelu.report.claims import identifiability_part, injectivity_part
+from polyrelu.report.part_tasks import is_final, packed_part, part_from
 from polyrelu.report.question import OpenEnd, Part, Question, sentence
 from polyrelu.report.reading import reading_part
 from polyrelu.report.symmetries import symmetry_part
 from polyrelu.support.arguments import expect, expect_count, expect_function, expect_path
-from polyrelu.support.budget import BudgetLike, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, BudgetLike, as_budget
 from polyrelu.support.display import bracketed, count_text, html_table
 from polyrelu.support.document import Block, Document, Paragraph, Section, Table
 from polyrelu.support.html import document_page
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.latex import document_latex
 from polyrelu.support.markdown import document_markdown
+from polyrelu.support.parallel import Execution, Workers
+from polyrelu.support.parallel.wire import packed, unpacked
 from polyrelu.support.progress import Progress, ProgressStep, report as report_step
 from polyrelu.support.text_files import write_all
 from polyrelu.version import __version__
@@ -165,6 +169,8 @@ def report(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
+    workers: Workers | None = None,
+    checkpoint: str | Path | None = None,
 ) -> Report:
     """Make a report on a network: what was read, what is proved, pictures and certificates.
 
@@ -194,7 +200,13 @@ def report(
         Limit of the memory of the process in MiB; no limit by default.
     progress
         Called with a `polyrelu.support.ProgressStep` before each part, and after each step of the
-        provers and of the computation of cells.
+        provers and of the computation of cells; with workers, after each part.
+    workers
+        Who makes the parts (`polyrelu.support.parallel`), each of which is a task; None for this
+        process.
+    checkpoint
+        A file that keeps the parts that are made; if it exists, the report goes on from there.
+        Parts that a limit of time or memory has cut short are not kept.
 
     Returns
     -------
@@ -206,7 +218,8 @@ def report(
     NetworkError
         The network cannot be read.
     DomainError
-        A domain is not understood, is empty, or has too many dimensions to be shown.
+        A domain is not understood, is empty, or has too many dimensions to be shown; or the
+        checkpoint belongs to another question.
     ArgumentError
         An argument has a wrong type.
 
@@ -243,8 +256,30 @@ def report(
         _command(title, file, domain, show, seed),
         progress,
     )
-    parts = [_made(question, number) for number in range(len(_PARTS))]
+    entries = {} if checkpoint is None else _entries(question)
+    with Execution.opened(workers, checkpoint, entries) as execution:
+        parts = [_made(question, 0), *_others(question, execution)]
     return _assembled(question, parts)
+
+
+def _entries(question: Question) -> dict[str, str]:
+    """Return what a checkpoint compares."""
+    shown = question.shown
+    cells = shown.domain if isinstance(shown, Slice) else shown
+    plane = (shown.origin, shown.directions) if isinstance(shown, Slice) else ()
+    return {
+        "question": "report",
+        "version": __version__,
+        "network": question.network.sha256,
+        "file": question.imported.source_sha256,
+        "domain": question.domain.sha256,
+        "shown part": hashlib.sha256(
+            f"{None if cells is None else cells.sha256} {plane}".encode()
+        ).hexdigest(),
+        "seed": str(question.seed),
+        "budget": str(question.work),
+        "command": shlex.join(question.command),
+    }
 
 
 def _words(domain: DomainLike | Slice) -> str:
@@ -294,9 +329,33 @@ def _random_plane(domain: Polyhedron, seed: int) -> Slice:
     return Slice(plane.intersect(domain), tuple(origin), tuple(directions))
 
 
+def _others(question: Question, execution: Execution) -> list[Part]:
+    """Return all parts but what was read; where there are workers or a checkpoint, by tasks."""
+    numbers, parts = range(1, len(_PARTS)), list[Part]()
+    if execution.is_plain:
+        return [_made(question, number) for number in numbers]
+    with execution.stream(_do, question, keeps=is_final) as stream:
+        for number in numbers:
+            stream.add(packed(number))
+        try:
+            for number in numbers:
+                report_step(question.progress, _PARTS[number][0], number, len(_PARTS), "parts")
+                parts.append(part_from(stream.take()))
+        except (KeyboardInterrupt, MemoryError) as error:
+            if (why := question.limits.reason_of(error)) is None:
+                raise
+            parts += [_ended(question, number, why) for number in numbers[len(parts) :]]
+    return parts
+
+
+def _do(question: Question, task: bytes) -> bytes:
+    """Make a part, as a function of a task."""
+    return packed_part(question, _made(question, unpacked(task)))
+
+
 def _made(question: Question, number: int) -> Part:
     """Return a part; where a limit ends it, it says so."""
-    title, what, make = _PARTS[number]
+    title, _, make = _PARTS[number]
     question = replace(question, progress=_progress_of(question.progress, title, number))
     with deferred_interrupt() as interrupt:
         limits = question.limits.with_interrupt(interrupt)
@@ -304,11 +363,17 @@ def _made(question: Question, number: int) -> Part:
             if number:  # what was read is known already
                 limits.check_others()
             return make(question)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := limits.reason_of(error)) is None or why == "interrupted":
                 raise KeyboardInterrupt from None
         except DomainError as error:
             why = str(error)
+    return _ended(question, number, why)
+
+
+def _ended(question: Question, number: int, why: str) -> Part:
+    """Return a part that has no answer."""
+    title, what, _ = _PARTS[number]
     end = OpenEnd(what, why, _more(question, why))
     said = Paragraph(f"{sentence(why)}", "undecided", "open")
     return Part(title, f"undecided: {why}", (said,), {}, (end,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -221,7 +222,12 @@ def _picture(
         yield Paragraph(f"No picture ({what}): {error}.")
         return
     name = f"{question.stem}.{what}"
-    yield Image(name, partial(rendered, figure), _CAPTIONS[what])
+    yield Image(name, partial(_rendered, pickle.dumps(figure)), _CAPTIONS[what])
+
+
+def _rendered(figure: bytes, ending: str) -> bytes:
+    """Return a picture of a figure in its first state: the layout changes whenever it is drawn."""
+    return rendered(pickle.loads(figure), ending)
 
 
 def _framed(cells: PolyhedralComplex, view: View) -> View:

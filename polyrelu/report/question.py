@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import PurePath
 from typing import Any
 
@@ -66,6 +66,10 @@ class Question:
     work: float | None
     command: tuple[str, ...]
     progress: Progress | None = field(repr=False)
+
+    def __reduce__(self) -> tuple[type[Question], tuple[Any, ...]]:
+        """Send everything to another process but the progress, which is shown in this one."""
+        return Question, (*(getattr(self, each.name) for each in fields(self)[:-1]), None)
 
     @property
     def network(self) -> Network:

@@ -12,13 +12,14 @@ import os
 import resource
 import sys
 import time
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from polyrelu.errors import ArgumentError
 from polyrelu.support.arguments import expect_limit
 from polyrelu.support.interrupts import Interrupt
 
 __all__ = [
+    "ENDINGS",
     "Budget",
     "BudgetLike",
     "CertificateLimit",
@@ -43,6 +44,17 @@ class CertificateLimit(LimitReached):
 
 class WorkLimit(LimitReached):
     """Raised when a budget of work is used up."""
+
+
+#: The exceptions by which a limit or Ctrl-C may end a computation; `Budget.reason_of` tells whether
+#: one has. Products of numpy on Python objects go on after a KeyboardInterrupt, which Python then
+#: reports as a SystemError.
+ENDINGS: tuple[type[BaseException], ...] = (
+    LimitReached,
+    KeyboardInterrupt,
+    MemoryError,
+    SystemError,
+)
 
 
 class Budget:
@@ -99,6 +111,19 @@ class Budget:
         limits = (("work", self.work), ("seconds", self.seconds), ("megabytes", self.megabytes))
         given = ", ".join(f"{name}={limit:g}" for name, limit in limits if limit is not None)
         return f"<Budget, {given or 'no limit'}, spent {self.spent:.0f}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what goes on in another process: limits and work, and the time since the start.
+
+        Ctrl-C is for the process that began the other one.
+        """
+        now = {"elapsed": time.monotonic() - self._started, "at": time.time()}
+        return {**self.__dict__, **now, "_interrupt": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        elapsed, at = state.pop("elapsed"), state.pop("at")
+        self.__dict__.update(state)
+        self._started = time.monotonic() - elapsed - max(time.time() - at, 0.0)
 
     def trial(self, share: float) -> Budget:
         """Return a budget for an attempt that may fail: a share of the work that is left.
@@ -213,7 +238,7 @@ class Budget:
             return str(error)
         if isinstance(error, MemoryError):
             return OUT_OF_MEMORY
-        return self.why_stopped() if isinstance(error, KeyboardInterrupt) else None
+        return self.why_stopped() if _is_interrupt(error) else None
 
     def _why_out_of_time(self) -> str | None:
         if self.seconds is not None and time.monotonic() - self._started >= self.seconds:
@@ -222,6 +247,13 @@ class Budget:
         if self.megabytes is not None and resident_memory() >= self.megabytes * _MIB:
             return f"the memory limit of {self.megabytes} MiB was reached"
         return None
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether an exception is a KeyboardInterrupt, or a SystemError that has come of one."""
+    while isinstance(error, SystemError) and error.__cause__ is not None:
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)
 
 
 #: A budget, or units of work; None for no limit.

@@ -17,6 +17,7 @@ __all__ = [
     "price_of_evaluation",
     "price_of_forms",
     "price_of_generators",
+    "price_of_gradients",
     "price_of_independence",
     "price_of_layer",
     "price_of_membership",
@@ -226,6 +227,15 @@ def price_of_generators(num_parameters: int, num_generators: int) -> float:
     130.0
     """
     return num_parameters * num_generators / 100_000
+
+
+def price_of_gradients(num_outputs: int, num_parameters: int) -> float:
+    """Return the price of bounds of the gradients of some outputs on a node, in exact numbers.
+
+    >>> price_of_gradients(2, 4_610)
+    4.61
+    """
+    return num_outputs * num_parameters / 2_000
 
 
 def price_of_membership(num_conditions: int) -> float:

@@ -207,7 +207,7 @@ def write_all(contents: Sequence[tuple[Path, str | Iterable[bytes]]]) -> list[Pa
         A file cannot be written, or two contents have one path; the message names the file.
     """
     paths = [path for path, _ in contents]
-    resolved = [path.resolve() for path in paths]
+    resolved = list(map(os.path.realpath, paths))
     pending: list[Path] = []
     try:
         for path, real in zip(paths, resolved, strict=True):

@@ -232,7 +232,7 @@ ROWS = {
     "interval": "boxes.on_grid",
     "cut of a box": "boxes.change",
     "cut by sign": "boxes.cut",
-    "node of cuts": "bounds.check",
+    "node of cuts": "bounds.visit",
     "middle": "bounds.halves",
     "inputs on the grid": "boxes.forms",
     "leaf of cuts": "bounds.__init__",

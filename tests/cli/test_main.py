@@ -729,6 +729,17 @@ def test_outputs_that_are_no_regular_files(folder: Path) -> None:
     assert fifo.is_fifo()
 
 
+def test_loops_of_symbolic_links(folder: Path) -> None:
+    """They are no unexpected error; a file takes the place of a link, as of any other output."""
+    loop = folder / "loop.json"
+    loop.symlink_to("loop.json")
+    found = _run(folder, "recover", "--oracle", "abs.npz", "--checkpoint", "loop.json")
+    error = _check_error(found.returncode, found.stdout, found.stderr, False)
+    assert "loop.json: cannot read: Too many levels of symbolic links" in error
+    assert _run(folder, "identify", "abs.npz", "-o", "loop.json").returncode == 0
+    assert loop.is_file()
+
+
 def test_nothing_is_overwritten(folder: Path) -> None:
     """No output overwrites the input, another output, or a file with the network file's name."""
     before = (folder / "abs.npz").read_bytes()

@@ -220,7 +220,6 @@ def test_operations_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     [
         ["range", "--domain", "box:-1,1"],
         ["range", "--domain", "box:-1,1", "--lipschitz", "inf"],
-        ["deviation", "net file.json", "--domain", "box:-1,1"],
         ["simplify"],
         ["fiber"],
         ["dimension"],
@@ -245,6 +244,25 @@ def test_questions_about_plain_stacks(
     assert all(step[1] == name for step in commands(out))
     status, found = run_json(capsys, question[0], name, *question[1:])
     assert (status, found["status"]) == (3, "undecided")
+
+
+@pytest.mark.parametrize("domain", ["box:0,1", "box:0,1;-1/2,2"])
+def test_a_difference_of_other_networks(
+    domain: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether it is 0 can be asked, and all steps are about the domain of the question."""
+    stack = from_arrays([([[1, 2], [3, -1]], [1, 0]), ([[1, 1]], [0])])
+    leaky = written(LeakyStack(Fraction(1, 4), stack).network(), tmp_path)
+    plain = str(tmp_path / "plain.json")
+    save(stack, plain)
+    status, out, _ = run(capsys, "deviation", plain, leaky, "--domain", domain)
+    assert status == 3
+    steps = commands(out)
+    assert [step[0] for step in steps] == ["equivalent", "complex", "runtime-error", "info"]
+    assert steps[0][1:3] == [plain, leaky]
+    assert all(step[1] == leaky for step in steps[1:])
+    assert [step[step.index("--domain") + 1] for step in steps[:3]] == [domain] * 3
+    assert [run(capsys, *step)[0] for step in steps] == [1, 0, 0, 0]
 
 
 def test_networks_with_skip_connections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

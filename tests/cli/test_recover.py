@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -60,6 +61,21 @@ def test_from_weights(hidden: str, tmp_path: Path, capsys: pytest.CaptureFixture
     assert status == 3
     assert "elsewhere nothing is proved" in out
     assert related(load(again), HIDDEN)
+    (step,) = (line for line in out.splitlines() if line.startswith("next: "))
+    words = shlex.split(step.partition(": polyrelu ")[2])
+    assert run(capsys, *[hidden if word == "NET" else word for word in words])[0] == 0
+    assert "next: " not in run(capsys, "recover", weights)[1]
+
+
+def test_more_values(hidden: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the bound on the number of values ended a search, a larger one is the next step."""
+    status, found = run_json(capsys, "recover", "--oracle", hidden, "--queries", "30")
+    assert (status, found["status"], found["network"]) == (3, "undecided", None)
+    (step,) = found["next"]
+    words = shlex.split(step.partition(": polyrelu ")[2])
+    assert words[words.index("--queries") + 1] == "300"
+    assert words.count("--queries") == 1
+    assert run(capsys, *words)[0] == 0
 
 
 def test_points_teach(hidden: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,3 +129,10 @@ def test_a_network_in_the_place_of_breakpoints(
     assert (status, err.count("\n")) == (2, 1)
     assert "not a JSON file of breakpoints (no text); `polyrelu complex NET --weights" in err
     assert "--oracle NET takes a network" in err
+    for name, text in (("native.json", "not a file of breakpoints"), ("cut.json", "damaged")):
+        document = '{"format": "polyrelu-breakpoints", "piece": 1}' if text == "damaged" else "{}"
+        (tmp_path / name).write_text(document.replace("{}", '{"format": "polyrelu-network"}'))
+        status, _, err = run(capsys, "recover", str(tmp_path / name))
+        assert (status, err.count("\n"), err.count("--weights FILE")) == (2, 1, 1)
+        assert f"{name}: " in err
+        assert text in err

@@ -77,6 +77,9 @@ def test_an_open_answer_says_where_its_work_is(
     [
         (["--jobs", "0"], "--jobs 0: must be 1 or more"),
         (["--lipschitz", "1", "--jobs", "2"], "--lipschitz works in one process"),
+        (["--lipschitz", "1", "--seed", "2"], "--lipschitz makes no random choices"),
+        (["--output-index", "1"], "--output-index 1: expected an index from 0 to 0"),
+        (["--output-index", "-1"], "--output-index -1: expected an index from 0 to 0"),
         (["--checkpoint", "missing/work.db"], "cannot write: there is no such folder"),
         (["-o", "a.cert", "--checkpoint", "a.cert"], "would overwrite a.cert"),
     ],

@@ -425,9 +425,9 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
         return NetworkFileError(path, f"tensor {name!r}", problem)
 
     where = {entry.key: entry.value for entry in tensor.external_data}
-    location, folder = where.get("location", ""), path.resolve().parent
+    location, folder = where.get("location", ""), Path(os.path.realpath(path)).parent
     try:
-        file = (folder / location).resolve()
+        file = Path(os.path.realpath(folder / location))
         first, length = int(where.get("offset", "0")), int(where.get("length", "-1"))
     except (OSError, ValueError) as error:
         raise fail(f"its external data {location[:80]!r} cannot be read: {error}") from None

@@ -15,7 +15,7 @@ from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.larger_limits import limits_after
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_integer, expect_list
-from polyrelu.support.budget import Budget, LimitReached
+from polyrelu.support.budget import ENDINGS, Budget
 
 __all__ = [
     "bounded_coordinates",
@@ -119,7 +119,7 @@ def until_limit(work: Callable[[], None], budget: Budget) -> str | None:
     """Do some work; return in words which limit ended it, None if none did."""
     try:
         work()
-    except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+    except ENDINGS as error:
         if (why := budget.reason_of(error)) is None:
             raise
         return why

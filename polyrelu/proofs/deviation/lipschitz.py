@@ -14,21 +14,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-import numpy as np
-
 from polyrelu.certificate import BoundsCertificate, BoundsNode, LipschitzBoundClaim, TreeLog
 from polyrelu.errors import DomainError
-from polyrelu.exact import LinearProgram, Optimal, as_float
+from polyrelu.exact import LinearProgram, Optimal, RationalMatrix, as_float
 from polyrelu.network import Network
 from polyrelu.proofs.deviation.arguments import corners_of
 from polyrelu.proofs.deviation.exact_leaf import ExactLeaf
 from polyrelu.proofs.deviation.grid_layers import Neuron
-from polyrelu.proofs.deviation.grid_products import Table
 from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.budget import Budget
-from polyrelu.support.prices import price_of_forms
+from polyrelu.support.prices import price_of_forms, price_of_gradients
 from polyrelu.support.progress import Progress, report
 from polyrelu.version import __version__
 
@@ -49,13 +46,10 @@ class _Settings:
         coordinate.
     stored_forms
         Number of nodes whose forms are kept.
-    products_per_unit
-        Number of products of fractions in a unit of work.
     """
 
     neurons_to_cut: int = 4
     stored_forms: int = 2_000
-    products_per_unit: int = 300
 
 
 _SETTINGS = _Settings()
@@ -103,8 +97,11 @@ class LipschitzSearch:
             raise DomainError("the domain has no interior, so that gradients mean nothing on it")
         self.network, self.norm, self.outputs = network, norm, tuple(outputs)
         self.rule, self.inside = RoundedRule(network, None, coordinates), coordinates.inside
-        self._weights = [
-            network.weight(number).to_numpy() for number in range(1, network.depth + 1)
+        self._chosen = RationalMatrix.identity(network.num_outputs).take(rows=self.outputs)
+        #: The positive and the negative part of the weights of each layer.
+        self._parts = [
+            (weight.relu(), -(-weight).relu())
+            for weight in map(network.weight, range(1, network.depth + 1))
         ]
         self.nodes = list[_Node]()
         self._heap = list[tuple[Fraction, int]]()
@@ -113,7 +110,7 @@ class LipschitzSearch:
         lower, upper = corners_of(coordinates)
         self._root = lower, upper
         self._price = price_of_forms(network.num_parameters, len(lower))
-        self._price += len(self.outputs) * network.num_parameters / _SETTINGS.products_per_unit
+        self._price += price_of_gradients(len(self.outputs), network.num_parameters)
 
     def run(self, gap: Fraction, budget: Budget, progress: Progress | None = None) -> None:
         """Cut nodes until the bounds are apart by at most a share of the lower one."""
@@ -164,7 +161,7 @@ class LipschitzSearch:
         node.leaf = self.rule.leaf(lower, upper, cuts)
         self.nodes.append(node)
         if not node.leaf.is_empty:
-            node.bound = max(self._norm_of(self._reach(node.leaf, i)) for i in self.outputs)
+            node.bound = max(map(self._norm_of, self._reaches(node.leaf)))
             heapq.heappush(self._heap, (-node.bound, number))
         if len(self.nodes) > _SETTINGS.stored_forms:
             node.leaf = None  # made again where the node is cut
@@ -176,14 +173,13 @@ class LipschitzSearch:
         """Take the gradients at a point inside where no neuron is 0."""
         if any(_value(row, point) <= 0 for row in map(self.rule.slack, self.rule.oblique)):
             return
-        values, signs = np.array(point), list[tuple[int, ...]]()
-        for number, weights in enumerate(self._weights, 1):
-            values = weights.dot(values) + self.network.bias(number).to_numpy()[:, 0]
-            if number <= self.network.num_hidden_layers:
-                signs.append(tuple((x > 0) - (x < 0) for x in values))
-                values = np.array([max(x, Fraction(0)) for x in values], dtype=object)
+        activations, signs = RationalMatrix.column(point), list[list[int]]()
+        for number in range(1, self.network.num_hidden_layers + 1):
+            z = self.network.weight(number) @ activations + self.network.bias(number)
+            signs.append(z.signs()[:, 0].tolist())
+            activations = z.relu()
         if not any(0 in layer for layer in signs):
-            self._take(point, [self._gradient(signs, i) for i in self.outputs])
+            self._take(point, self._gradients(signs))
 
     def _take(self, point: _Point, gradients: Sequence[_Point]) -> None:
         """Note the longest of some gradients at a point, if it is longer than those before."""
@@ -240,33 +236,32 @@ class LipschitzSearch:
             node.record = BoundsNode("exact", multiples=[(0, 0, multiples)])
             return
         signs = [own for own, _ in node.leaf.signs]
-        self._take(point, [self._gradient(signs, i) for i in self.outputs])
+        self._take(point, self._gradients(signs))
 
-    def _gradient(self, signs: Sequence[Sequence[int]], output: int) -> _Point:
-        """Return the gradient of an output by the signs of hidden neurons."""
-        row = np.array([Fraction(int(i == output)) for i in range(len(self._weights[-1]))])
+    def _gradients(self, signs: Sequence[Sequence[int]]) -> list[_Point]:
+        """Return the gradients of all outputs by the signs of hidden neurons."""
+        found = self._chosen
         for number in range(self.network.depth, 0, -1):
             if number <= len(signs):
-                row = row * np.array([int(s > 0) for s in signs[number - 1]], dtype=object)
-            row = row.dot(self._weights[number - 1])
-        return tuple(row)
+                found = found.scale_columns([int(sign > 0) for sign in signs[number - 1]])
+            found = found @ self.network.weight(number)
+        return found.rows()
 
-    def _reach(self, leaf: RoundedLeaf, output: int) -> _Point:
-        """Return bounds of the absolute values of derivatives of an output."""
-        low = np.array([Fraction(int(i == output)) for i in range(len(self._weights[-1]))])
-        high, none = low, Fraction(0)
+    def _reaches(self, leaf: RoundedLeaf) -> list[_Point]:
+        """Return bounds of the absolute values of all derivatives, a list for each output.
+
+        From the outputs down, derivatives by the activations of a layer lie between `low` and
+        `high`, shape (outputs, neurons).
+        """
+        low = high = self._chosen
         for number in range(self.network.depth, 0, -1):
             if number <= len(leaf.signs):
                 signs = leaf.signs[number - 1][0]
-                low, high = _masked(low, signs, -1), _masked(high, signs, 1)
-            weights = self._weights[number - 1]
-            positive = weights * (weights > none)
-            negative = weights - positive
-            low, high = (
-                low.dot(positive) + high.dot(negative),
-                high.dot(positive) + low.dot(negative),
-            )
-        return tuple(max(-x, y) for x, y in zip(low, high, strict=True))
+                low, high = -_masked(-low, signs), _masked(high, signs)
+            positive, negative = self._parts[number - 1]
+            low, high = low @ positive + high @ negative, high @ positive + low @ negative
+        pairs = zip((-low).rows(), high.rows(), strict=True)
+        return [tuple(map(max, *pair)) for pair in pairs]
 
     def _norm_of(self, derivatives: Sequence[Fraction]) -> Fraction:
         """Return the norm, squared for the 2-norm."""
@@ -314,16 +309,13 @@ class LipschitzSearch:
         return log
 
 
-def _masked(ends: Table, signs: Sequence[int], side: int) -> Table:
-    """Return lower (side -1) or upper ends of intervals of derivatives below a ReLU."""
-    zero = Fraction(0)
-    return np.array(
-        [
-            x if s > 0 or (s == 0 and x * side > 0) else zero
-            for x, s in zip(ends, signs, strict=True)
-        ],
-        dtype=object,
-    )
+def _masked(upper: RationalMatrix, signs: Sequence[int]) -> RationalMatrix:
+    """Return upper ends of derivatives by preactivations, given those by activations.
+
+    Open neurons have some slope between 0 and 1.
+    """
+    active = upper.scale_columns([int(sign > 0) for sign in signs])
+    return active + upper.relu().scale_columns([int(sign == 0) for sign in signs])
 
 
 def _value(row: Sequence[Fraction], point: _Point) -> Fraction:

@@ -73,7 +73,14 @@ from polyrelu.proofs.trees.search import Difference, TreeStatistics, search
 from polyrelu.proofs.trees.sparse_forms import integer_row
 from polyrelu.proofs.trees.subtrees import search_by_tasks
 from polyrelu.support.arguments import expect_count, expect_function
-from polyrelu.support.budget import Budget, BudgetLike, CertificateLimit, LimitReached, as_budget
+from polyrelu.support.budget import (
+    ENDINGS,
+    Budget,
+    BudgetLike,
+    CertificateLimit,
+    LimitReached,
+    as_budget,
+)
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
 from polyrelu.support.parallel import Execution, Workers
@@ -239,7 +246,7 @@ def _answer_within(question: _Question, budget: Budget) -> PairOutcome:
     """Return the answer; `Undecided` if a limit is reached."""
     try:
         return question.answer(budget)
-    except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+    except ENDINGS as error:
         if (why := budget.reason_of(error)) is None:
             raise
         return Undecided(why, (), question.work("none"), next=question.steps_after_limit(budget))

@@ -29,10 +29,8 @@ _LEAST = 1e-11
 class CompiledSearch(Protocol):
     """A search in the core, see `polyrelu._core.compiled.SpanSearch`."""
 
-    num_nodes: int
     num_leaves: int
     depth: int
-    num_programs: int
     closed: float
 
     def visit(self, count: int) -> bool:
@@ -40,6 +38,12 @@ class CompiledSearch(Protocol):
 
     def take_records(self) -> list[tuple[str, list[int]] | tuple[str, list[list[int]]]]:
         """Hand the records of the nodes over."""
+
+    def open_nodes(self) -> list[tuple[list[int], list[int], float, int]]:
+        """Return the nodes that are left."""
+
+    def set_open_nodes(self, nodes: Sequence[tuple[list[int], list[int], float, int]]) -> None:
+        """Let other nodes be left."""
 
 
 def compiled_search(

@@ -38,7 +38,7 @@ from polyrelu.proofs.injectivity.parts import part_of
 from polyrelu.proofs.injectivity.real_roots import LeastRoot, characteristic_polynomial
 from polyrelu.proofs.injectivity.settings import SETTINGS
 from polyrelu.support.arguments import expect_integer
-from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, Budget, BudgetLike, as_budget
 from polyrelu.support.display import bracketed
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.prices import price_of_sign_system
@@ -169,7 +169,7 @@ def exact_inverse_lipschitz(
         limits = limits.with_interrupt(interrupt)
         try:
             return _constant(part, limits)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := limits.reason_of(error)) is None:
                 raise
             return Undecided(why)

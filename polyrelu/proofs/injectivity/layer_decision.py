@@ -17,6 +17,7 @@ from polyrelu.proofs.injectivity.node_search import NodeSearch, PointFound, Reco
 from polyrelu.proofs.injectivity.settings import SETTINGS
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.budget import Budget
+from polyrelu.support.parallel import Execution
 from polyrelu.support.prices import price_of_sign_system
 from polyrelu.support.progress import Progress, report
 
@@ -41,17 +42,25 @@ class LayerSearch:
         The work that was done, which grows.
     progress
         Called after each node, if it is not None.
+    execution
+        Keeps the parts of trees in a checkpoint, if there is one.
     """
 
     seed: int
     prime: int
     work: InjectivityStatistics
     progress: Progress | None
+    execution: Execution
 
     def decide(
-        self, layer: Layer, coordinates: DomainCoordinates, is_affine: bool, budget: Budget
+        self,
+        number: int,
+        layer: Layer,
+        coordinates: DomainCoordinates,
+        is_affine: bool,
+        budget: Budget,
     ) -> list[Record] | PointPair:
-        """Return a tree, or two points with equal outputs.
+        """Return a tree, or two points with equal outputs, for the layer with a number.
 
         Raises
         ------
@@ -70,7 +79,8 @@ class LayerSearch:
                 return points
         finally:
             self.work.num_active = walk.num_active
-        return self._searched(system, NodeSearch(system, self.prime, lambda: budget.spend(price)))
+        search = NodeSearch(system, self.prime, lambda: budget.spend(price))
+        return self._searched(system, search, f"layer {number} modulo {self.prime}")
 
     def _decide_affine(
         self, layer: Layer, coordinates: DomainCoordinates
@@ -91,7 +101,9 @@ class LayerSearch:
             raise UnluckyPrime
         return []
 
-    def _searched(self, system: LayerSystem, search: NodeSearch) -> list[Record] | PointPair:
+    def _searched(
+        self, system: LayerSystem, search: NodeSearch, name: str
+    ) -> list[Record] | PointPair:
         """Run the search in nodes, and note its work."""
         work, before = self.work, InjectivityStatistics(**_numbers(self.work))
 
@@ -100,21 +112,24 @@ class LayerSearch:
             tree = search.tree
             work.num_nodes = before.num_nodes + len(tree.records)
             work.num_leaves = before.num_leaves + tree.num_leaves
-            work.num_programs = before.num_programs + search.num_programs
+            work.num_programs = before.num_programs + tree.num_programs
             work.depth = max(before.depth, tree.depth)
             work.closed = min(tree.closed, 1.0)
 
+        def step() -> None:
+            """Note the work, and report it."""
+            note()
+            report(
+                self.progress,
+                "search for a point where the active rows do not span",
+                work.num_nodes,
+                None,
+                "nodes",
+                {"percent closed": 100 * work.closed},
+            )
+
         try:
-            for _ in search.steps():
-                note()
-                report(
-                    self.progress,
-                    "search for a point where the active rows do not span",
-                    work.num_nodes,
-                    None,
-                    "nodes",
-                    {"percent closed": 100 * work.closed},
-                )
+            search.run(step, self.execution, name)
         except PointFound as found:
             points = colliding_points(system, _homogeneous(found.place))
             if points is None:

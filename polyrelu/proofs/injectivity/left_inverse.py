@@ -30,7 +30,7 @@ from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron
 from polyrelu.proofs.trees.search import TreeStatistics, search
 from polyrelu.support.arguments import expect_count
-from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.prices import price_of_table
 from polyrelu.support.typing import Point
@@ -135,7 +135,7 @@ def left_inverse(
         limits = limits.with_interrupt(interrupt)
         try:
             outcome = question.answer(given, limits)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := limits.reason_of(error)) is None:
                 raise
             outcome = Undecided(why, (), InjectivityStatistics(), next=after_limit(limits))

@@ -39,7 +39,7 @@ from polyrelu.proofs.injectivity.settings import SETTINGS
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_count, expect_function
-from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import Progress, ProgressStep
 from polyrelu.version import __version__
@@ -120,7 +120,7 @@ def inverse_lipschitz(
         limits = limits.with_interrupt(interrupt)
         try:
             outcome = question.answer(limits)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := limits.reason_of(error)) is None:
                 raise
             outcome = Undecided(why, (), question.work)

@@ -29,11 +29,20 @@ from polyrelu.exact import Dependence, RationalMatrix, SignSystem, primitive, ra
 from polyrelu.proofs.injectivity.compiled_search import CompiledSearch, compiled_search
 from polyrelu.proofs.injectivity.independence import Quotient
 from polyrelu.proofs.injectivity.layer_system import LayerSystem
+from polyrelu.support.budget import LimitReached
+from polyrelu.support.parallel import Execution
+from polyrelu.support.parallel.wire import packed, understood, unpacked
 
-__all__ = ["LayerTree", "NodeSearch", "PointFound", "Record"]
+__all__ = ["LayerTree", "NodeSearch", "OpenNode", "PointFound", "Record"]
 
 #: The kind of a node, and the rows of its dependence or, of packed ones, of several.
 Record: TypeAlias = tuple[str, list[int]] | tuple[str, list[list[int]]]
+
+#: A node that is still to be visited, as JSON has it: members of U in order, the signs of all
+#: neurons, its share of the tree, and its depth.
+OpenNode: TypeAlias = tuple[list[int], list[int], float, int]
+#: This process, without a checkpoint.
+_ALONE = Execution()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +57,14 @@ class NodeSearchSettings:
         Maximum number of choices of one row from each of them.
     nodes_per_call
         Number of nodes that the compiled core visits in one call.
+    calls_per_part
+        Number of calls in a part, after which a search can go on in another process.
     """
 
     max_packed: int = 3
     max_choices: int = 5_000
     nodes_per_call: int = 64
+    calls_per_part: int = 32
 
 
 _SETTINGS = NodeSearchSettings()
@@ -89,12 +101,15 @@ class LayerTree:
         Largest depth of a node.
     closed
         Share of the tree that is finished, if every split divides what is left evenly.
+    num_programs
+        Number of systems of signs that were solved.
     """
 
     records: list[Record] = field(default_factory=list)
     num_leaves: int = 0
     depth: int = 0
     closed: float = 0.0
+    num_programs: int = 0
 
 
 class NodeSearch:
@@ -113,8 +128,6 @@ class NodeSearch:
     ----------
     tree
         What is finished.
-    num_programs
-        Number of systems of signs that were solved.
 
     Examples
     --------
@@ -134,67 +147,136 @@ class NodeSearch:
     ) -> None:
         self._system, self._prime, self._spend = system, prime, spend
         self._size, self._dimension = len(system.neurons), system.dimension
-        self._signs = SignSystem(system.rows)
         self._inside = np.ones(len(system.limits), dtype=np.int8)
         self._rounded = system.rounded()[: self._size]
-        self._core: CompiledSearch | None = None
+        self._signs = SignSystem(system.rows)
+        self._note: Callable[[], None] = lambda: None
+        self._num_parts = 0
         self.tree = LayerTree()
 
-    @property
-    def num_programs(self) -> int:
-        """Number of systems of signs that were solved."""
-        return self._signs.num_programs + (self._core.num_programs if self._core else 0)
+    def run(
+        self,
+        note: Callable[[], None] = lambda: None,
+        execution: Execution = _ALONE,
+        name: str = "",
+    ) -> None:
+        """Finish the tree; raise `PointFound` if there is a point.
 
-    def run(self) -> None:
-        """Finish the tree; raise `PointFound` if there is a point."""
-        for _ in self.steps():
-            pass
-
-    def steps(self) -> Iterator[None]:
-        """Finish the tree step by step; raise `PointFound` if there is a point."""
+        Parameters
+        ----------
+        note
+            Called after some nodes each.
+        execution
+            A checkpoint of it keeps the search, part by part. Each part begins where the one before
+            it ends, so that workers are of no use.
+        name
+            What is searched, in a checkpoint of several searches.
+        """
+        self._note = note
         linear = [row[:-1] for row in self._system.neurons]
-        root = Quotient.of(linear, self._dimension, self._prime)
-        quotient = self._without_opposite_rows(root)
-        self._core = compiled_search(
+        root = self._without_opposite_rows(Quotient.of(linear, self._dimension, self._prime))
+        waiting: list[OpenNode] = [(list(root.members), [0] * self._size, 1.0, 0)]
+        with execution.stream(_searched, (self, root), name) as stream:
+            while waiting:
+                if execution.checkpoint is None:
+                    waiting = self.visit(root, waiting)
+                    continue
+                before = self._num_parts
+                stream.add(packed(waiting))
+                part = _Part.unpacked(stream.take())
+                if self._num_parts == before:  # it comes from the checkpoint
+                    self._know(root, waiting, part)
+                waiting = part.left
+
+    def visit(self, root: Quotient, waiting: Sequence[OpenNode]) -> list[OpenNode]:
+        """Visit some of the nodes that are left, and what is below them; return the nodes left.
+
+        What is found depends on nothing else, so that a search can go on in another process.
+        """
+        self._num_parts += 1
+        self._signs = SignSystem(self._system.rows)
+        core = compiled_search(
             self._signs,
             sum(row.count(0) for row in self._system.rows),
-            quotient,
+            root,
             self._rounded,
             self._system.names,
             (_SETTINGS.max_packed, _SETTINGS.max_choices),
-            spend=self._spend,
+            spend=self._pay,
             solve=self._solve,
             is_line=self._is_line_exactly,
         )
-        if self._core is None:
-            yield from self._nodes(quotient)
-        else:
-            yield from self._nodes_of_core(self._core)
+        if core is None:
+            return self._nodes(root, waiting)
+        with understood():
+            core.set_open_nodes(waiting)
+        return self._nodes_of_core(core)
 
-    def _nodes_of_core(self, core: CompiledSearch) -> Iterator[None]:
-        """Let the compiled core visit all nodes."""
-        known = self.tree.records
-        is_left = True
-        while is_left:
+    def _pay(self) -> None:
+        """Pay for a system, and count it."""
+        self._spend()
+        self.tree.num_programs += 1
+
+    def _know(self, root: Quotient, waiting: Sequence[OpenNode], part: _Part) -> None:
+        """Take a part from a checkpoint, and pay for it.
+
+        Where the budget ends within the part, it is searched again up to there.
+        """
+        tree, paid = self.tree, 0
+        try:
+            while paid < part.num_programs - tree.num_programs:
+                self._spend()
+                paid += 1
+        except LimitReached as error:
+            self._spend = _spend_until(paid, error)
+            self.visit(root, waiting)
+        self.tree = LayerTree(
+            tree.records + part.records,
+            part.num_leaves,
+            part.depth,
+            part.closed,
+            part.num_programs,
+        )
+        self._note()
+
+    def _nodes_of_core(self, core: CompiledSearch) -> list[OpenNode]:
+        """Let the compiled core visit some nodes."""
+        tree = self.tree
+        leaves, closed, is_left = tree.num_leaves, tree.closed, True
+        for _ in range(_SETTINGS.calls_per_part):
             try:
                 is_left = core.visit(_SETTINGS.nodes_per_call)
             finally:
-                known += core.take_records()
-                self.tree.num_leaves, self.tree.depth = core.num_leaves, core.depth
-                self.tree.closed = core.closed
-            yield
+                tree.records += core.take_records()
+                tree.num_leaves, tree.depth = leaves + core.num_leaves, max(tree.depth, core.depth)
+                tree.closed = closed + core.closed
+            self._note()
+            if not is_left:
+                break
+        return core.open_nodes()
 
-    def _nodes(self, quotient: Quotient) -> Iterator[None]:
-        """Visit all nodes."""
-        waiting = [_Node(quotient, np.zeros(self._size, dtype=np.int8), 1.0, 0)]
-        while waiting:
-            node = waiting.pop()
+    def _nodes(self, root: Quotient, waiting: Sequence[OpenNode]) -> list[OpenNode]:
+        """Visit some nodes."""
+        nodes, count = [self._node(root, entry) for entry in waiting], 0
+        while nodes and count < _SETTINGS.calls_per_part * _SETTINGS.nodes_per_call:
+            node = nodes.pop()
             self.tree.depth = max(self.tree.depth, node.depth)
             if node.quotient.rank == self._dimension:
                 self._close(node.share)
             else:
-                waiting += reversed(list(self._children(node)))
-            yield
+                nodes += reversed(list(self._children(node)))
+            count += 1
+            self._note()
+        return [(list(q.members), signs.tolist(), share, depth) for q, signs, share, depth in nodes]
+
+    def _node(self, root: Quotient, entry: OpenNode) -> _Node:
+        """Return the node of an entry."""
+        members, signs, share, depth = entry
+        quotient = root
+        with understood():
+            for row in members[root.rank :]:
+                quotient = quotient.grown(row)
+            return _Node(quotient, np.array(signs, dtype=np.int8), share, depth)
 
     def _close(self, share: float) -> None:
         self.tree.num_leaves += 1
@@ -271,7 +353,7 @@ class NodeSearch:
         self, node: _Node, skipped: NDArray[np.bool_], *, is_first: bool
     ) -> list[int] | None:
         """Return the rows of a dependence that avoids the skipped ones; None if there is none."""
-        self._spend()
+        self._pay()
         is_free = node.quotient.is_outside & ~skipped & (node.signs == 0)
         signs = np.concatenate([np.where(is_free, np.int8(-1), node.signs), self._inside])
         costly = np.concatenate([is_free, np.zeros(len(self._inside), dtype=bool)])
@@ -314,6 +396,56 @@ class NodeSearch:
         outside = self._rounded[node.quotient.is_outside]
         alignment = self._rounded[new] @ outside.sum(axis=0)
         return [row for _, row in sorted(zip(alignment.tolist(), new, strict=True))]
+
+
+class _Part(NamedTuple):
+    """The records of a part of a search, the nodes that it leaves, and the numbers of the tree.
+
+    The numbers are about the whole tree so far.
+    """
+
+    records: list[Record]
+    left: list[OpenNode]
+    num_leaves: int
+    depth: int
+    closed: float
+    num_programs: int
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> _Part:
+        """Return the part of `_searched`."""
+        entries = unpacked(data)
+        with understood():
+            records, left, leaves, depth, closed, programs = entries
+            return cls(
+                [(str(kind), rows) for kind, rows in records],
+                [(members, signs, float(share), int(at)) for members, signs, share, at in left],
+                int(leaves),
+                int(depth),
+                float(closed),
+                int(programs),
+            )
+
+
+def _searched(shared: tuple[NodeSearch, Quotient], task: bytes) -> bytes:
+    """Search a part, as a function of a task."""
+    search, root = shared
+    tree, before = search.tree, len(search.tree.records)
+    left = search.visit(root, unpacked(task))
+    new = tree.records[before:]
+    return packed([new, left, tree.num_leaves, tree.depth, tree.closed, tree.num_programs])
+
+
+def _spend_until(number: int, error: LimitReached) -> Callable[[], None]:
+    """Return what lets a number of systems pass, and then raises an error."""
+    left = iter(range(number))
+
+    def spend() -> None:
+        """Count a system."""
+        if next(left, None) is None:
+            raise error
+
+    return spend
 
 
 def _line(row: Sequence[int]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ layer is so on the domain, and each later one on the orthant, which contains wha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from polyrelu.certificate import Certificate
@@ -33,9 +34,11 @@ from polyrelu.proofs.injectivity.settings import SETTINGS
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.arguments import expect_count, expect_function
-from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.parallel import Execution, Workers
 from polyrelu.support.progress import Progress
+from polyrelu.version import __version__
 
 __all__ = ["injective"]
 
@@ -50,6 +53,8 @@ def injective(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
+    workers: Workers | None = None,
+    checkpoint: str | Path | None = None,
 ) -> Injective | NotInjective | Undecided:
     """Decide whether different points of a domain have different outputs.
 
@@ -74,7 +79,13 @@ def injective(
     memory_limit
         Limit of the memory of the process in MiB; no limit by default.
     progress
-        Called with a `polyrelu.support.ProgressStep` after each node of a tree.
+        Called with a `polyrelu.support.ProgressStep` after some nodes of a tree each.
+    workers
+        Who compares pairs of cells (`polyrelu.support.parallel`); None for this process. The nodes
+        of a tree are visited in this process.
+    checkpoint
+        A file that keeps what is searched; if it exists, the search goes on from there, also with
+        a larger budget.
 
     Returns
     -------
@@ -86,7 +97,8 @@ def injective(
     NetworkError
         The network cannot be read, or the layers need activations from before them.
     DomainError
-        The domain is not understood, is empty or has another dimension.
+        The domain is not understood, is empty or has another dimension; or the checkpoint belongs
+        to another question.
     ArgumentError
         An argument has a wrong type, or lies outside its range.
 
@@ -111,15 +123,25 @@ def injective(
     part = part_of(whole, first, last)
     seed = expect_count(seed, "seed")
     expect_function(progress, "progress")
-    question = _Question(
-        whole, (first, last), part, as_domain(domain, part.num_inputs), seed, progress
-    )
+    polyhedron = as_domain(domain, part.num_inputs)
     limits = as_budget(budget, time_limit, memory_limit)
-    with deferred_interrupt() as interrupt:
+    entries = {
+        "question": "injective",
+        "version": __version__,
+        "network": whole.sha256,
+        "layers": f"{first}-{last}",
+        "domain": polyhedron.sha256,
+        "seed": str(seed),
+    }
+    with (
+        Execution.opened(workers, checkpoint, entries) as execution,
+        deferred_interrupt() as interrupt,
+    ):
+        question = _Question(whole, (first, last), part, polyhedron, seed, progress, execution)
         limits = limits.with_interrupt(interrupt)
         try:
             outcome = question.answer(limits)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := limits.reason_of(error)) is None:
                 raise
             outcome = Undecided(why, (), question.work, next=after_limit(limits))
@@ -142,6 +164,8 @@ class _Question:
         The polyhedron of inputs.
     seed, progress
         As in `injective`.
+    execution
+        Who compares cells, and where the search is kept.
     work
         The work so far.
     """
@@ -152,6 +176,7 @@ class _Question:
     domain: Polyhedron
     seed: int
     progress: Progress | None
+    execution: Execution
     work: InjectivityStatistics = field(default_factory=InjectivityStatistics)
 
     def answer(self, budget: Budget) -> Injective | NotInjective | Undecided:
@@ -173,12 +198,12 @@ class _Question:
         """Return the answer that the layers give one by one, or raise `_NotByLayers`."""
         if not self.part.is_plain:
             raise _NotByLayers("layers that read activations of several others")
-        search = LayerSearch(self.seed, prime, self.work, self.progress)
+        search = LayerSearch(self.seed, prime, self.work, self.progress, self.execution)
         trees = list[list[Record]]()
         for number, layer in enumerate(self.part.layers, 1):
             is_affine = number > self.part.num_hidden_layers
             if number == 1:
-                found = search.decide(layer, coordinates, is_affine, budget)
+                found = search.decide(number, layer, coordinates, is_affine, budget)
                 if isinstance(found, tuple):
                     return self._collided(found, coordinates)
             else:
@@ -201,7 +226,7 @@ class _Question:
         may_use_cells = self.part.num_inputs <= SETTINGS.max_dimension
         share = budget.part(SETTINGS.later_layer_work if may_use_cells else None)
         try:
-            found = search.decide(layer, orthant, is_affine, share)
+            found = search.decide(number, layer, orthant, is_affine, share)
         except LimitReached:
             budget.check()
             raise _NotByLayers(
@@ -222,7 +247,7 @@ class _Question:
             return self._undecided(
                 f"{reason}; cells are compared for at most {SETTINGS.max_dimension} inputs"
             )
-        search = CellSearch(self.part, coordinates, self.work, self.progress)
+        search = CellSearch(self.part, coordinates, self.work, self.progress, self.execution)
         try:
             found = search.run(budget)
         except DomainError as error:  # there are too many cells, or they contain lines

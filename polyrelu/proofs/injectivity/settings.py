@@ -21,6 +21,8 @@ class InjectivitySettings:
         Maximum dimension of a domain whose cells are listed.
     pairs_per_report
         Number of pairs of cells between two reports of progress.
+    pairs_per_task, tasks_ahead
+        Number of pairs that are compared in a task, and of tasks that wait at a time.
     line_share
         Share of the price of a system of signs that a line of the local search costs.
     rounded_bits
@@ -45,6 +47,8 @@ class InjectivitySettings:
     later_layer_work: float = 20_000
     max_dimension: int = 6
     pairs_per_report: int = 100
+    pairs_per_task: int = 64
+    tasks_ahead: int = 32
     line_share: float = 0.25
     rounded_bits: int = 20
     witness_bits: tuple[int, ...] = (0, 1, 2, 4, 8, 16, 32)

@@ -48,7 +48,7 @@ from polyrelu.proofs.equivalence.prover import equivalent_within
 from polyrelu.proofs.larger_limits import larger_limits, limits_after
 from polyrelu.proofs.properties.prover import SETTINGS, Decisions, PartQuestion
 from polyrelu.support.arguments import expect_choice, expect_count, expect_function
-from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, Workers
 from polyrelu.support.parallel.wire import exact_texts
@@ -168,7 +168,7 @@ def same_decisions(
         within = limits.with_interrupt(interrupt)
         try:
             return _answer(networks, place, asked, seed, within, progress, execution)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := within.reason_of(error)) is None:
                 raise
             return DecisionsUndecided(why, least, next=_longer(larger_limits(within), asked))

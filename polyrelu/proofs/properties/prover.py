@@ -66,7 +66,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
     NodePolyhedron,
 )
 from polyrelu.support.arguments import expect_count, expect_function, expect_one_of
-from polyrelu.support.budget import Budget, BudgetLike, LimitReached, as_budget
+from polyrelu.support.budget import ENDINGS, Budget, BudgetLike, LimitReached, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, Workers
 from polyrelu.support.parallel.wire import exact_texts, packed
@@ -492,7 +492,7 @@ class _Verification:
         self.doubts = doubts.sentences
         try:
             return self._answer(doubts.parts)
-        except (LimitReached, KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := self.budget.reason_of(error)) is None:
                 raise
             return self._undecided(why)

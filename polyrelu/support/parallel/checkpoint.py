@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -70,7 +71,9 @@ class Checkpoint:
         self.path = expect_path(path, "checkpoint")
         self._check_header()
         with self._errors():
-            self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
+            # SQLite takes ":memory:" and "file:..." for files only if they are absolute.
+            name = os.path.abspath(self.path)
+            self._connection = sqlite3.connect(name, timeout=0, isolation_level=None)
         try:
             with self._errors():
                 self._prepare(question)

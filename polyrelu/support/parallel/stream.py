@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +43,8 @@ class TaskStream:
         Results that are in it are not computed again, and new ones are added as they come.
     name
         What the context is, in a checkpoint that also has tasks with others.
+    keeps
+        Whether a result is kept; None for all. Results that a limit of time has cut short are not.
 
     Attributes
     ----------
@@ -65,10 +67,12 @@ class TaskStream:
         workers: Workers | None = None,
         checkpoint: Checkpoint | None = None,
         name: str = "",
+        keeps: Callable[[bytes], bool] | None = None,
     ) -> None:
         self._function, self._context = function, context
         self._workers = Serial() if workers is None else workers
         self._checkpoint, self._name = checkpoint, name.encode("utf-8")
+        self._keeps = keeps
         self._done = checkpoint.done() if checkpoint is not None else set[int]()
         self._queue = _Queue()
         self._results: Iterator[tuple[int, bytes]] | None = None
@@ -140,7 +144,7 @@ class TaskStream:
     def _note(self, number: int, result: bytes) -> None:
         """Keep a result in the checkpoint, and for the search if it still waits for it."""
         task = self._tasks.pop(number)
-        if self._checkpoint is not None:
+        if self._checkpoint is not None and (self._keeps is None or self._keeps(result)):
             digest = self._digest(task)
             self._checkpoint.add(_place(digest), digest + result)
             self._done.add(_place(digest))
@@ -187,9 +191,21 @@ class Execution:
                 kept = stack.enter_context(Checkpoint(path, question))
             yield cls(workers, kept)
 
-    def stream(self, function: TaskFunction, context: Any, name: str = "") -> TaskStream:
+    @property
+    def is_plain(self) -> bool:
+        """Whether this process does everything, and nothing is kept."""
+        alone = self.workers is None or isinstance(self.workers, Serial)
+        return alone and self.checkpoint is None
+
+    def stream(
+        self,
+        function: TaskFunction,
+        context: Any,
+        name: str = "",
+        keeps: Callable[[bytes], bool] | None = None,
+    ) -> TaskStream:
         """Return a stream of tasks, as `TaskStream` describes it."""
-        return TaskStream(function, context, self.workers, self.checkpoint, name)
+        return TaskStream(function, context, self.workers, self.checkpoint, name, keeps)
 
 
 class _Queue:

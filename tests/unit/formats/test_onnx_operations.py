@@ -892,6 +892,7 @@ def test_external_data_is_read_from_beside_the_model(tmp_path: Path) -> None:
         (".", "not a regular file"),
         ("n" * 300, "File name too long"),
         ("link.bin", "not in the model's folder"),
+        ("loop.bin", "Too many levels of symbolic links"),
     ],
 )
 def test_missing_external_data_fails_loudly(location: str, says: str, tmp_path: Path) -> None:
@@ -900,6 +901,7 @@ def test_missing_external_data_fails_loudly(location: str, says: str, tmp_path: 
     write(tmp_path, "weights.bin", np.eye(2, dtype=np.float32).tobytes())
     write(folder, "short.bin", b"1234")
     (folder / "link.bin").symlink_to(tmp_path / "weights.bin")
+    (folder / "loop.bin").symlink_to("loop.bin")
     with pytest.raises(NetworkFileError, match=f"tensor 'w': its external data .*{says}"):
         load(write(folder, "net.onnx", _with_external(location, length=16)))
 

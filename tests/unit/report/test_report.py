@@ -109,6 +109,13 @@ def test_equal_bytes() -> None:
     assert "three random points" in one.html()
 
 
+def test_pictures_do_not_depend_on_what_was_rendered_before(found: Report) -> None:
+    endings = (".svg", ".pdf", ".png")
+    for image in found.document.images:
+        first = {ending: image.render(ending) for ending in endings}
+        assert {ending: image.render(ending) for ending in reversed(endings)} == first
+
+
 def test_a_slice_through_points(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     path.write_text('{"points": [[0,0,0,0,0],[1,0,0,0,0],[0,0,1,0,1]]}')

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import time
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from polyrelu.errors import ArgumentError
-from polyrelu.support.budget import Budget, LimitReached, WorkLimit, as_budget
+from polyrelu.support.budget import ENDINGS, Budget, LimitReached, WorkLimit, as_budget
 from polyrelu.support.interrupts import Interrupt
 
 
@@ -95,6 +98,31 @@ def test_reasons_of_other_errors() -> None:
     assert budget.reason_of(MemoryError()) == "the memory ran out"
     assert budget.reason_of(LimitReached("enough")) == "enough"
     assert budget.reason_of(ValueError()) is None
+
+
+def test_ctrl_c_within_a_product_of_numpy() -> None:
+    """Products of Python objects turn a KeyboardInterrupt into a SystemError."""
+
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    row = np.array([Fraction(i + 1, 7) for i in range(200)], dtype=object)
+    matrix = np.array([row] * 200)
+    previous = signal.signal(signal.SIGALRM, press)
+    caught: BaseException | None = None
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        while True:
+            matrix.dot(row)
+    except ENDINGS as error:
+        caught = error
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert caught is not None
+    assert "the time limit of 0 seconds" in str(Budget(seconds=0).reason_of(caught))
+    assert Budget().reason_of(caught) is None
+    assert Budget(seconds=0).reason_of(SystemError("of another kind")) is None
 
 
 def test_arguments() -> None:

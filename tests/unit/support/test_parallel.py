@@ -207,6 +207,17 @@ def test_an_empty_file_is_a_new_checkpoint(tmp_path: Path) -> None:
         assert checkpoint.done() == set()
 
 
+@pytest.mark.parametrize("name", [":memory:", "file:work.db", "file:work.db?mode=memory"])
+def test_names_that_mean_something_to_sqlite(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _some(Path(name), 3)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    with Checkpoint(name, QUESTION) as checkpoint:
+        assert checkpoint.done() == {0, 1, 2}
+
+
 def _run(statement: str) -> Callable[[Path], None]:
     """Return a damage: a statement of SQL."""
 

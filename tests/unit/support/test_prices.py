@@ -41,6 +41,7 @@ OPERATIONS = {
     "price_of_regions": ("n new regions", "nd"),
     "price_of_signs": ("forms with signs", "pd"),
     "price_of_generators": ("generators of open neurons", "pg"),
+    "price_of_gradients": ("bounds of all gradients", "op"),
     "price_of_case": ("a case of a tree", "e"),
     "price_of_sparse_program": ("a sparse linear program", "e"),
 }
