@@ -181,7 +181,8 @@ class DeepSearch:
         Common zeros are looked for on R^n only.
         """
         walks = self.walks - self._walks_at_least_missing
-        is_dry = walks > max(SETTINGS.dry_walks, SETTINGS.dry_share * self.walks)
+        rounds = SETTINGS.dry_rounds * SETTINGS.walks_per_neuron * self.deep_network.size
+        is_dry = walks > max(SETTINGS.dry_walks, SETTINGS.dry_share * self.walks, rounds)
         return self._inside is None and is_dry
 
     def among_regular(self) -> DeepSearch:

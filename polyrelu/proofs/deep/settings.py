@@ -164,9 +164,10 @@ class DeepSearchSettings:
     sampled_sectors
         Maximum number of sectors in which the signs of neurons are compared to find neurons with
         one sign.
-    dry_walks, dry_share
+    dry_walks, dry_share, dry_rounds
         When the walks since a piece or an active neuron that was missing was found last are more
-        than this number, and more than this share of all walks, common zeros are looked for.
+        than this number, than this share of all walks, and than these many first rounds have,
+        common zeros are looked for.
     newton_share
         Share of the walks that then start at common zeros.
     newton_points
@@ -244,6 +245,7 @@ class DeepSearchSettings:
     sampled_sectors: int = 20_000
     dry_walks: int = 500
     dry_share: float = 0.25
+    dry_rounds: int = 4
     newton_share: float = 0.25
     newton_points: int = 64
     newton_walks: int = 4

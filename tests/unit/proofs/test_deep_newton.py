@@ -67,7 +67,8 @@ def test_gradients() -> None:
 
 def _only_newton(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make all walks for missing pieces and active neurons start at common zeros."""
-    settings = dataclasses.replace(SETTINGS, dry_walks=-1, dry_share=-1, newton_share=1)
+    settings = dataclasses.replace(SETTINGS, dry_walks=-1, dry_share=-1, dry_rounds=-1)
+    settings = dataclasses.replace(settings, newton_share=1)
     monkeypatch.setattr("polyrelu.proofs.deep.search.SETTINGS", settings)
 
 
