@@ -61,6 +61,7 @@ from polyrelu.proofs.next_steps import (
 from polyrelu.proofs.provenance import with_sources
 from polyrelu.proofs.refutations import one_sided
 from polyrelu.proofs.refutations.cases.moves import case_moves
+from polyrelu.proofs.refutations.containment.moves import containment_moves
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.proofs.refutations.one_sided import one_sided_moves
@@ -102,7 +103,7 @@ class IdentifySettings:
         Units of work for the search for ridges (Theorem D), by default: about a minute.
     share_of_others
         Share of this work that each other search gets, besides: for points of Theorem P, for simple
-        changes, and twice for refutations by linear programs.
+        changes, for zonotopes, and twice for refutations by linear programs.
     share_of_large
         Share of this work for refutations by large linear programs, which come last.
     share_of_cases
@@ -192,10 +193,10 @@ def identify(
         hidden one, for sums of subsets and assignments of neurons to hyperplanes; or a `Budget`
         with all limits; None: until nothing new is met. A unit is about a millisecond. The search
         for points of Theorem P and the one for simple changes of layers have a sixth of it each,
-        refutations by linear programs twice, and those by split trees once; larger programs have a
-        third, and trees of cases a half; and each of them has at least 10,000 units, unless the
-        `Budget` is a part of another one. A search that is enough for transversal competitors makes
-        some more walks for regular ones, within the budget.
+        refutations by linear programs twice, by contained zonotopes and by split trees once; larger
+        programs have a third, and trees of cases a half; and each of them has at least 10,000
+        units, unless the `Budget` is a part of another one. A search that is enough for transversal
+        competitors makes some more walks for regular ones, within the budget.
     time_limit
         Seconds for the whole call; None for no limit. After this time the answer is `Undecided`.
         Ctrl-C ends the search for ridges in the same way.
@@ -418,24 +419,42 @@ class _Identification:
         return _refute_by(self._question, found, self._budget_of_others())
 
     def _refute_late(self, candidates: list[OneSidedCandidate] | None) -> NotIdentifiable | Attempt:
-        """Refute in the same way, by large programs and by trees, which would delay the rest."""
+        """Refute in the same way, by steps which would delay the rest."""
+        late: NotIdentifiable | Attempt = Attempt("other networks", _NO_MOVE)
+        for found in self._late_moves(candidates):
+            late = _refute_by(self._question, found, self._budget_of_others())
+            if isinstance(late, NotIdentifiable):
+                break
+        return late
+
+    def _late_moves(self, candidates: list[OneSidedCandidate] | None) -> Iterator[Iterator[Move]]:
+        """Yield the moves of late steps: contained zonotopes, large programs, trees of cases.
+
+        Without a search for ridges large programs come first, since they make candidates of their
+        own.
+        """
         network, domain, seed = self._network, self._domain, self._question.seed
+        if candidates is not None:
+            yield self._contained(candidates)
         budget = self._budget_of_others(SETTINGS.share_of_large)
-        found = one_sided_moves(network, candidates, budget, seed, domain, with_large=True)
-        late = _refute_by(self._question, found, self._budget_of_others())
-        if isinstance(late, NotIdentifiable):
-            return late
+        yield one_sided_moves(network, candidates, budget, seed, domain, with_large=True)
         budget = self._budget_of_others(SETTINGS.share_of_cases)
         if candidates is None:
             if price_of_samples(network.num_parameters) > (budget.total_work or math.inf):
-                return late
+                return
             candidates = sampled_candidates(network, seed, domain)
-        cases = case_moves(network, candidates, budget, seed, domain)
-        late = _refute_by(self._question, cases, self._budget_of_others())
-        if isinstance(late, NotIdentifiable) or not is_small(network):
-            return late
-        trees = tree_moves(network, candidates, self._budget_of_others(), seed, domain)
-        return _refute_by(self._question, trees, self._budget_of_others())
+            yield self._contained(candidates)
+        yield case_moves(network, candidates, budget, seed, domain)
+        if is_small(network):
+            yield tree_moves(network, candidates, self._budget_of_others(), seed, domain)
+
+    def _contained(self, candidates: list[OneSidedCandidate]) -> Iterator[Move]:
+        """Return moves by zonotopes inside others, which are about all of R^n."""
+        if self._domain is not None:
+            return iter(())
+        return containment_moves(
+            self._network, candidates, self._budget_of_others(), self._question.seed
+        )
 
     def _search_ridges(self, limits: Budget, before_walk: deep.BeforeWalk) -> DeepSearch:
         """Search for ridges, and go on for regular competitors where that promises something."""

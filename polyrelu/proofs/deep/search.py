@@ -11,14 +11,17 @@ The first planes are random. Then the search looks for what is missing:
   after it, and so on;
 * pieces of v at which h is active (or pieces with both signs of h): it *aims*. It walks along the
   bent hyperplane of v from a known piece, in a plane one direction of which leads towards the zeros
-  of h.
+  of h. If no walk has found anything of this kind for long, it looks for common zeros of v and h
+  (`newton`), and walks along v from there.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 from typing import TypeAlias
 
@@ -33,7 +36,8 @@ from polyrelu.proofs.deep.hypotheses import (
     evaluate,
     evaluate_without_systems,
 )
-from polyrelu.proofs.deep.neuron_evidence import bits_of
+from polyrelu.proofs.deep.neuron_evidence import NeuronEvidence, bits_of
+from polyrelu.proofs.deep.newton import CommonZeros
 from polyrelu.proofs.deep.orthant import Orthant
 from polyrelu.proofs.deep.planes import (
     Location,
@@ -53,7 +57,12 @@ from polyrelu.proofs.deep.walk_tasks import Step, WalkContext, WalkOrder, steps_
 from polyrelu.proofs.interior import UNSTRETCHED, ExactWalls, Interior, Stretch
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.parallel import TaskStream
-from polyrelu.support.prices import price_of_cell, price_of_evaluation, price_of_ray
+from polyrelu.support.prices import (
+    price_of_cell,
+    price_of_evaluation,
+    price_of_ray,
+    price_of_samples,
+)
 from polyrelu.support.typing import Floats
 
 __all__ = ["DeepSearch"]
@@ -128,6 +137,7 @@ class DeepSearch:
         self._climbed: set[Piece] = set()
         self._random_tries: defaultdict[int, int] = defaultdict(int)
         self._walks_at_last_ridge = self._walks_at_last_evaluation = 0
+        self._least_missing, self._walks_at_least_missing = math.inf, 0
         self._hypotheses: DeepHypotheses | None = None
         is_large = self.deep_network.size >= SETTINGS.together_neurons
         self._num_together = SETTINGS.walks_together if is_large else 1
@@ -159,6 +169,21 @@ class DeepSearch:
             walks = SETTINGS.idle_walks_on_domain
         limit = walks + int(SETTINGS.idle_share * self.walks)
         return self.walks - self._walks_at_last_ridge > limit
+
+    @cached_property
+    def _common_zeros(self) -> CommonZeros:
+        return CommonZeros(self.network)
+
+    @property
+    def _is_dry(self) -> bool:
+        """Whether walks have long found nothing of the pieces and active neurons that are missing.
+
+        Common zeros are looked for on R^n only.
+        """
+        walks = self.walks - self._walks_at_least_missing
+        rounds = SETTINGS.dry_rounds * SETTINGS.walks_per_neuron * self.deep_network.size
+        is_dry = walks > max(SETTINGS.dry_walks, SETTINGS.dry_share * self.walks, rounds)
+        return self._inside is None and is_dry
 
     def among_regular(self) -> DeepSearch:
         """Return a resumable search with the same ridges, reclassified for regular competitors."""
@@ -257,6 +282,9 @@ class DeepSearch:
             if not self._round(hypotheses, may_continue):
                 break
             hypotheses = self._evaluate()
+            count = sum(entry.kind in ("piece", "active") for entry in hypotheses.missing)
+            if count < self._least_missing:
+                self._least_missing, self._walks_at_least_missing = count, self.walks
             made += 1
 
     def _evaluate(self) -> DeepHypotheses:
@@ -407,6 +435,10 @@ class DeepSearch:
         """Make one walk for a neuron, or a climb; return whether more of them may help."""
         self.walks += 1
         evidence = hypotheses.chosen.get(neuron)
+        is_wanted = self._is_dry and (goal.piece or goal.never_active > 0)
+        if is_wanted and self.random.random() < SETTINGS.newton_share:
+            yield from self._walk_at_common_zeros(neuron, evidence)
+            return True
         first = evidence.families[0].key if evidence is not None else self._first_piece.get(neuron)
         share = SETTINGS.random_plane_share
         if self._inside is not None:
@@ -463,6 +495,32 @@ class DeepSearch:
             yield from self._climb_once(start)
             return True
         return False
+
+    def _walk_at_common_zeros(self, neuron: int, evidence: NeuronEvidence | None) -> _Walks:
+        """Walk at zeros of a neuron, and of one of those before it that are active at no piece."""
+        network, neurons = self.deep_network, [self.deep_network.neuron_id(neuron)]
+        if evidence is not None:
+            before = network.mask_before(neuron)
+            missing = before & ~self._families.active[neuron] or before & ~evidence.num_active
+            if missing:
+                neurons.append(network.neuron_id(self.random.choice(list(bits_of(missing)))))
+        points = np.array([self._random_point() for _ in range(SETTINGS.newton_points)])
+        self.budget.pay(price_of_samples(self.network.num_parameters))
+        zeros = self._common_zeros.near(neurons, points)
+        for x in zeros[: SETTINGS.newton_walks]:
+            gradients = [self._common_zeros.gradient(other, x) for other in neurons]
+            normal = unit_vector(gradients[0])
+            along = self._random_unit_vector(len(x))
+            if len(gradients) > 1:
+                along = unit_vector(gradients[1] - (gradients[1] @ normal) * normal)
+            start = x - SETTINGS.newton_start * (1 + np.abs(x).max()) * normal
+            plane = self._plane(start, normal, along)
+            number = self._planes.add(plane)
+            if number is not None:
+                limit = SETTINGS.aimed_walk_cells
+                for steps in (yield WalkOrder(plane, neuron, None, (False, True), limit)):
+                    self._take(number, neuron, steps)
+        return True
 
     # -- walks ------------------------------------------------------------------------------------
 

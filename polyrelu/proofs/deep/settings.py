@@ -164,6 +164,19 @@ class DeepSearchSettings:
     sampled_sectors
         Maximum number of sectors in which the signs of neurons are compared to find neurons with
         one sign.
+    dry_walks, dry_share, dry_rounds
+        When the walks since a piece or an active neuron that was missing was found last are more
+        than this number, than this share of all walks, and than these many first rounds have,
+        common zeros are looked for.
+    newton_share
+        Share of the walks that then start at common zeros.
+    newton_points
+        Number of points from which one search for common zeros starts.
+    newton_walks
+        Maximum number of walks from its results.
+    newton_start
+        Distance of the start of such a walk from the zero of the neuron, as a share of the largest
+        coordinate.
     sight_neurons, sight_depth
         A search by sight comes first in networks with this many hidden neurons and layers, the
         output layer included.
@@ -230,6 +243,13 @@ class DeepSearchSettings:
     regular_rounds: int = 4
     named_missing: int = 5
     sampled_sectors: int = 20_000
+    dry_walks: int = 500
+    dry_share: float = 0.25
+    dry_rounds: int = 4
+    newton_share: float = 0.25
+    newton_points: int = 64
+    newton_walks: int = 4
+    newton_start: float = 2.0**-16
     sight_neurons: int = 256
     sight_depth: int = 5
 

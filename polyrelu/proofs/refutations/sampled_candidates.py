@@ -19,7 +19,12 @@ from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.interior import Interior
 from polyrelu.support.typing import Floats
 
-__all__ = ["OneSidedCandidate", "apparently_bounded_neurons", "sampled_candidates"]
+__all__ = [
+    "OneSidedCandidate",
+    "apparently_bounded_neurons",
+    "sample_points",
+    "sampled_candidates",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ def sampled_candidates(
     """
     candidates: list[OneSidedCandidate] = []
     with np.errstate(all="ignore"):
-        signs = _signs_in_floats(network, _sample_points(network, seed, domain), True)
+        signs = _signs_in_floats(network, sample_points(network, seed, domain), True)
     for number in range(1, network.depth):
         signs_here = signs[number - 1]
         occurring = {side: (signs_here == side).any(axis=0) for side in (1, -1)}
@@ -159,7 +164,7 @@ def apparently_bounded_neurons(
     return bounded_sides
 
 
-def _sample_points(network: Network, seed: int, domain: Polyhedron | None) -> Floats:
+def sample_points(network: Network, seed: int, domain: Polyhedron | None) -> Floats:
     """Return points in a domain, or around the origin and common zeros of first-layer neurons.
 
     Each common zero takes a matrix of its own, so there are fewer of them if there are many inputs.
