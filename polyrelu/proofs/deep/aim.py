@@ -26,8 +26,8 @@ class AimSettings:
 
     Attributes
     ----------
-    steps, start_steps
-        Number of steps of an ascent, and of the one that makes a neuron active.
+    start_steps
+        Number of steps of the ascent that makes a neuron active.
     step, start_step
         Length of the first step, as a share of the length of y; later ones are shorter.
     momentum
@@ -35,11 +35,19 @@ class AimSettings:
     leak, last_leak
         Slopes of inactive neurons in the gradients, at the first and at the last step.
     correction
-        Length of the largest step towards a zero or an active neuron, as a share of the length.
+        Length of the largest step that keeps a guard active, as a share of the length.
     margin
-        The neuron that is kept active has at least this multiple of the mean size of its layer.
-    near
-        A point counts if the neuron in question is below this multiple of the mean size.
+        Guards have at least this multiple of the mean size of their layer.
+    least_active
+        Least number of active neurons of layer ℓ-1.
+    reward
+        What a wanted sign of layer ℓ counts, where an active neuron counts its weight.
+    wanted_pull, own_pull
+        How strongly the wanted neurons of layer ℓ-1 are pulled, and neurons of layer ℓ to their
+        signs.
+    spare, short_pull, other_pull
+        Layers before layer ℓ-1 are pulled strongly if they do not have this many more active
+        neurons, and weakly otherwise.
     pull_below
         Wanted neurons above this multiple of the mean size of their layer are not pulled.
     floor
@@ -52,7 +60,6 @@ class AimSettings:
         A neuron counts as zero below this multiple of the mean coordinate.
     """
 
-    steps: int = 200
     start_steps: int = 100
     step: float = 0.3
     start_step: float = 0.05
@@ -61,7 +68,13 @@ class AimSettings:
     last_leak: float = 0.02
     correction: float = 0.1
     margin: float = 0.15
-    near: float = 0.05
+    least_active: int = 3
+    reward: float = 30.0
+    wanted_pull: float = 2.0
+    own_pull: float = 2.0
+    spare: int = 4
+    short_pull: float = 3.0
+    other_pull: float = 0.2
     pull_below: float = 0.4
     floor: float = 0.04
     newton_steps: int = 30
@@ -79,17 +92,20 @@ class Goals:
 
     Attributes
     ----------
-    zero
-        The neurons that shall vanish, of layer ℓ.
-    guard
-        The neurons that shall be active.
-    wanted
-        The neurons of layer ℓ-1 that shall be active, as many as possible; a row for each point.
+    layer
+        A layer ℓ.
+    guards
+        Neurons that stay active.
+    weights
+        How much each active neuron of layer ℓ-1 counts, a row for each point.
+    signs
+        The wanted signs of neurons of layer ℓ, a row for each point; 0 where any will do.
     """
 
-    zero: Zeros
-    guard: Zeros
-    wanted: Mask
+    layer: int
+    guards: Sequence[Zeros]
+    weights: Floats
+    signs: Floats
 
 
 def active_starts(orthant: Orthant, neurons: Zeros, points: Floats) -> Floats:
@@ -104,40 +120,68 @@ def active_starts(orthant: Orthant, neurons: Zeros, points: Floats) -> Floats:
     return points
 
 
-def ascend(
-    orthant: Orthant, goals: Goals, points: Floats, share: float = 1.0
-) -> tuple[Mask, Floats]:
-    """Move points towards the goals, in steps that are a share of the usual ones.
+def ascend(orthant: Orthant, goals: Goals, points: Floats, steps: int) -> Floats:
+    """Move points towards goals; return of each the best point on its way, if there is a good one.
 
-    Returns
-    -------
-    tuple of Mask and Floats
-        Where a point was met that is near a zero, with the guard active; and of those points the
-        one at which most of the wanted neurons are active.
+    A point is good if its guards are active, with some neurons of layer ℓ-1, but not with more than
+    are active in each layer between the first and that one: otherwise their gradients would be
+    dependent. The best one has the most weight of active neurons and rewards for wanted signs.
     """
-    layer, zero = goals.zero
-    all_points = np.arange(len(points))
-    best, best_points = np.full(len(points), -1), points.copy()
+    best, best_points = np.full(len(points), -1.0), points.copy()
     velocity = np.zeros_like(points)
-    for step in range(AIM.steps):
-        left = 1 - step / AIM.steps
+    for step in range(steps):
+        left = 1 - step / steps
         values = orthant.values(points)
-        before, at_zero = values[layer - 2], values[layer - 1][all_points, zero]
-        size = np.abs(values[layer - 1]).mean(axis=1)
-        gain = ((before > 0) & goals.wanted).sum(axis=1)
-        is_active = values[goals.guard[0] - 1][all_points, goals.guard[1]] > 0
-        is_better = is_active & (np.abs(at_zero) < AIM.near * size) & (gain > best)
+        gain = _gain(goals, values)
+        is_better = gain > best
         best[is_better], best_points[is_better] = gain[is_better], points[is_better]
         slopes = orthant.slopes(values, leak=AIM.last_leak + AIM.leak * left)
-        pull = _pull(before, goals.wanted)
-        towards = _units(orthant.gradients(slopes, layer - 1, pull))
+        towards = _units(_towards(orthant, goals, values, slopes))
         velocity = AIM.momentum * velocity + (1 - AIM.momentum) * towards
-        move = share * AIM.step * left * _lengths(points) * velocity
-        move = move + _correction(orthant, slopes, (goals.zero, -at_zero), points, move)
-        wanted = _shortfall(values, goals.guard)
-        change = _correction(orthant, slopes, (goals.guard, wanted), points, move, False)
-        points = _inside(orthant, points + move + change)
-    return best >= 0, best_points
+        move = AIM.step * left * _lengths(points) * velocity
+        for guard in goals.guards:
+            move = move + _raised(orthant, slopes, values, guard, points, move)
+        points = _inside(orthant, points + move)
+    return best_points[best >= 0]
+
+
+def _gain(goals: Goals, values: Sequence[Floats]) -> Floats:
+    """Return how good points are; -1 if they are not good at all."""
+    before, own, everywhere = (
+        values[goals.layer - 2],
+        values[goals.layer - 1],
+        np.arange(len(values[0])),
+    )
+    num_active = np.count_nonzero(before > 0, axis=1)
+    is_good = num_active >= AIM.least_active
+    for below in values[1 : goals.layer - 2]:
+        is_good &= num_active <= np.count_nonzero(below > 0, axis=1)
+    for layer, guards in goals.guards:
+        is_good &= values[layer - 1][everywhere, guards] > 0
+    num_right = np.count_nonzero(goals.signs * own > 0, axis=1)
+    gain = ((before > 0) * goals.weights).sum(axis=1) + AIM.reward * num_right
+    return np.where(is_good, gain, -1.0)
+
+
+def _towards(
+    orthant: Orthant, goals: Goals, values: Sequence[Floats], slopes: Sequence[Floats]
+) -> Floats:
+    """Return in which directions points are pulled."""
+    layer = goals.layer
+    before, own = values[layer - 2], values[layer - 1]
+    strengths = _pull(before, goals.weights > 0) * goals.weights
+    found = AIM.wanted_pull * _units(orthant.gradients(slopes, layer - 1, strengths))
+    num_active = np.count_nonzero(before > 0, axis=1)
+    for number in range(2, layer - 1):
+        below = values[number - 1]
+        strengths = _pull(below, np.ones(below.shape, dtype=np.bool_))
+        is_short = num_active > np.count_nonzero(below > 0, axis=1) - AIM.spare
+        factors = np.where(is_short, AIM.short_pull, AIM.other_pull)[:, None]
+        found = found + factors * _units(orthant.gradients(slopes, number, strengths))
+    if goals.signs.any():
+        strengths = goals.signs * _pull(goals.signs * own, goals.signs != 0)
+        found = found + AIM.own_pull * _units(orthant.gradients(slopes, layer, strengths))
+    return np.asarray(found, dtype=np.float64)
 
 
 def _pull(values: Floats, wanted: Mask) -> Floats:
@@ -148,29 +192,26 @@ def _pull(values: Floats, wanted: Mask) -> Floats:
     return np.where(wanted & (relative < AIM.pull_below), strengths, 0.0)
 
 
-def _shortfall(values: Sequence[Floats], guard: Zeros) -> Floats:
-    """Return by how much the guards are less than they shall be at least."""
-    own = values[guard[0] - 1]
-    least = AIM.margin * np.abs(own).mean(axis=1)
-    return np.asarray(least - own[np.arange(len(own)), guard[1]], dtype=np.float64)
-
-
-def _correction(
+def _raised(
     orthant: Orthant,
     slopes: Sequence[Floats],
-    goal: tuple[Zeros, Floats],
+    values: Sequence[Floats],
+    guard: Zeros,
     points: Floats,
     move: Floats,
-    both_ways: bool = True,
 ) -> Floats:
-    """Return what a move lacks to change neurons as wanted, to first order."""
-    neurons, changes = goal
-    gradient = orthant.gradients(slopes, *neurons)
+    """Return what a move lacks to make the guards as large as they shall be at least."""
+    layer, guards = guard
+    own = values[layer - 1]
+    least = AIM.margin * np.abs(own).mean(axis=1)
+    lacking = (
+        least
+        - own[np.arange(len(own)), guards]
+        - np.einsum("ij,ij->i", move, gradient := orthant.gradients(slopes, layer, guards))
+    )
     length = _lengths(gradient)
-    lacking = (changes - np.einsum("ij,ij->i", move, gradient))[:, None] / length
     longest = AIM.correction * _lengths(points)
-    least = -longest if both_ways else 0 * longest
-    return np.asarray(np.clip(lacking, least, longest) * gradient / length, dtype=np.float64)
+    return np.asarray(np.clip(lacking[:, None] / length, 0, longest) * gradient / length)
 
 
 def common_zeros(

@@ -26,6 +26,7 @@ import numpy as np
 
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
+from polyrelu.proofs.deep.both_signs import points_with_both_signs
 from polyrelu.proofs.deep.families import Families
 from polyrelu.proofs.deep.hypotheses import (
     DeepHypotheses,
@@ -49,6 +50,7 @@ from polyrelu.proofs.deep.planes_of_ridges import planes_of_ridges
 from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Piece, Ridge, mask_of
 from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.deep.sight import RidgePoint, SightSearch
+from polyrelu.proofs.deep.triangles import Triangles
 from polyrelu.proofs.deep.walk_tasks import Step, WalkContext, WalkOrder, steps_of, walk
 from polyrelu.proofs.interior import UNSTRETCHED, ExactWalls, Interior, Stretch
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
@@ -289,8 +291,7 @@ class DeepSearch:
 
     def _look(self) -> None:
         """Search by sight, in networks that are large and have the right shape for it."""
-        is_large = self.deep_network.size >= SETTINGS.sight_neurons
-        if self.domain is not None or not is_large or self.network.depth < SETTINGS.sight_depth:
+        if self.domain is not None or not self.deep_network.is_searched_by_sight:
             return
         orthant = Orthant.of(self.network)
         if orthant is None:
@@ -310,8 +311,11 @@ class DeepSearch:
 
         try:
             with np.errstate(all="ignore"):
-                points = SightSearch(orthant, self.random, self.budget, are_good).ridge_points()
+                budget = self.budget.trial(SETTINGS.sight_share)
+                points = SightSearch(orthant, self.random, budget, are_good).ridge_points()
                 planes = list(planes_of_ridges(orthant, points, are_good))
+                known = points_with_both_signs(orthant, orthant.depth, self.random, budget)
+                planes += Triangles(orthant, known, budget, are_good).planes()
         except np.linalg.LinAlgError:  # numbers beyond the range of floats
             return
         for found in planes:

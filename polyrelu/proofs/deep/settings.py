@@ -133,6 +133,9 @@ class DeepSearchSettings:
         Number of planes whose affine slices are kept in memory.
     remembered_tables
         Number of gradient matrices, and of matrices of float forms, that are kept in memory.
+    remembered_pieces
+        Maximum number of pieces of a family of which it is remembered whether they determine
+        weights.
     float_growth
         Weights are taken as floats as they are if values grow by at most this power of 2 from
         inputs of size 1; otherwise the network is rescaled.
@@ -167,6 +170,8 @@ class DeepSearchSettings:
     sight_neurons, sight_depth
         A search by sight comes first in networks with this many hidden neurons and layers, the
         output layer included.
+    sight_share
+        Share of the work that it may do; some walks follow.
     """
 
     random_walk_cells: int = 60
@@ -218,6 +223,7 @@ class DeepSearchSettings:
     farthest_coordinate: float = 2.0**200
     remembered_slices: int = 64
     remembered_tables: int = 64
+    remembered_pieces: int = 2
     float_growth: float = 300.0
     spare_equations: int = 8
     many_neurons: int = 64
@@ -232,6 +238,7 @@ class DeepSearchSettings:
     sampled_sectors: int = 20_000
     sight_neurons: int = 256
     sight_depth: int = 5
+    sight_share: float = 0.95
 
 
 #: The settings of every search.

@@ -23,7 +23,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from polyrelu.proofs.deep.aim import AIM, Goals, active_starts, ascend, common_zeros, nearest_zeros
+from polyrelu.proofs.deep.aim import AIM, common_zeros, nearest_zeros
+from polyrelu.proofs.deep.both_signs import KnownPoints, points_with_both_signs
 from polyrelu.proofs.deep.orthant import Orthant, Zeros
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
@@ -38,24 +39,14 @@ class SightSettings:
 
     Attributes
     ----------
-    batch
-        Number of points that are moved at once.
-    points_per_pair
-        Number of points for each pair of neurons that is missing, if these are fewer.
-    starts
-        Number of starting points for each neuron that is kept active.
+    rounds
+        Maximum number of rounds for one layer; each tries a point for each neuron.
+    compared
+        Number of points with either sign of a neuron that are compared.
+    halvings
+        Number of times that the segment between two of them is halved.
     partners
         Number of neurons of the next layer, the nearest first, that are tried for a flag.
-    rounds
-        Maximum number of rounds for one layer; each moves a batch of points.
-    idle_rounds
-        Number of rounds without a new neuron after which a layer is given up.
-    full_rounds
-        Number of rounds in which all neurons that are still missing are wanted.
-    part
-        Share of them that is wanted later at half of the points.
-    steps
-        Lengths of the steps in these later rounds, as shares of the usual length, in turn.
     margin
         An active neuron is seen if it is above this share of the mean size of its layer, so that
         roundings do not change it.
@@ -68,15 +59,10 @@ class SightSettings:
         their layers, the best one first.
     """
 
-    batch: int = 512
-    points_per_pair: int = 32
-    starts: int = 4
-    partners: int = 6
     rounds: int = 60
-    idle_rounds: int = 9
-    full_rounds: int = 3
-    part: float = 0.3
-    steps: tuple[float, ...] = (1.0, 1.0, 0.3)
+    compared: int = 48
+    halvings: int = 24
+    partners: int = 6
     margin: float = 0.02
     least: float = 1e-5
     nearest: int = 64
@@ -117,14 +103,6 @@ Judge: TypeAlias = Callable[[Sequence[RidgePoint]], Sequence[bool]]
 
 #: A flag, and which neurons of the layer before its first one are active there.
 _Shown: TypeAlias = tuple[Flag, Mask]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Starts:
-    """Points at which some neuron of a layer is active, and this neuron's index."""
-
-    points: Floats
-    guards: Indices
 
 
 class SightSearch:
@@ -177,25 +155,54 @@ class SightSearch:
 
     def _cover(self, layer: int) -> list[Flag]:
         """Return few flags of each neuron of a layer, at which the layer before is active."""
+        known = points_with_both_signs(self._orthant, layer, self._random, self._budget)
         width, before = self._orthant.widths[layer], self._orthant.widths[layer - 1]
         seen, shown = np.zeros((width, before), dtype=bool), defaultdict[int, list[_Shown]](list)
-        starts, idle = self._starts(layer), 0
-        for number in range(SIGHT.rounds if len(set(starts.guards.tolist())) > 1 else 0):
-            count = min(SIGHT.batch, SIGHT.points_per_pair * int(np.count_nonzero(~seen)))
-            if not count or idle == SIGHT.idle_rounds or not self._can_pay(count, AIM.steps):
+        tried = set[tuple[int, int, int]]()
+        for _ in range(SIGHT.rounds):
+            segments = _segments(known, ~seen, tried)
+            tried.update(segments)
+            steps = SIGHT.halvings + AIM.newton_steps
+            if not segments or not self._can_pay(len(segments), steps):
                 break
-            num_before = np.count_nonzero(seen)
-            for flag, active in self._round(layer, seen, starts, (number, count)):
+            zeros, points = self._zeros_between(known, segments)
+            for flag, active in self._flags_near(layer, zeros, points):
                 v = flag.neurons[0][1]
                 seen[v] |= active
                 shown[v].append((flag, active))
-            idle = idle + 1 if np.count_nonzero(seen) == num_before else 0
         self.missing[layer] = int(np.count_nonzero(~seen))
         return [
             self._with_needed(layer, flag, active)
             for v in sorted(shown)
             for flag, active in _covering(shown[v])
         ]
+
+    def _zeros_between(
+        self, known: KnownPoints, segments: Sequence[tuple[int, int, int]]
+    ) -> tuple[Indices, Floats]:
+        """Return the neurons of segments, and for each a point on it near a zero."""
+        neurons, on, off = np.array(segments, dtype=np.int64).T
+        ends = [known.points[on], known.points[off]]  # active at the first one
+        for _ in range(SIGHT.halvings):
+            middle = (ends[0] + ends[1]) / 2
+            values = self._orthant.values(middle)[known.layer - 1]
+            is_on = values[np.arange(len(neurons)), neurons] > 0
+            ends = [
+                np.where(is_on[:, None] == side, middle, end)
+                for end, side in zip(ends, (True, False), strict=True)
+            ]
+        return neurons, ends[0]
+
+    def _flags_near(
+        self, layer: int, neurons: Indices, points: Floats
+    ) -> Iterator[tuple[Flag, Mask]]:
+        """Yield flags near zeros of neurons of a layer, with what is active in the layer before."""
+        flags = self._with_ridges(self._completed([(layer, neurons)], points))
+        if not flags:
+            return
+        values = self._orthant.values(np.array([flag.point for flag in flags]))[layer - 2]
+        active = values > SIGHT.margin * np.abs(values).mean(axis=1, keepdims=True)
+        yield from zip(flags, active, strict=True)
 
     def _with_needed(self, layer: int, flag: Flag, active: Mask) -> Flag:
         """Return a flag of two neurons with what has to be active at its ridge to show the same."""
@@ -216,69 +223,6 @@ class SightSearch:
             return False
         self._budget.pay(price)
         return True
-
-    def _starts(self, layer: int) -> _Starts:
-        """Return points at which a neuron of a layer is active, where that succeeds."""
-        orthant = self._orthant
-        indices = np.tile(np.arange(orthant.widths[layer]), SIGHT.starts)
-        count = len(indices) * orthant.widths[1]
-        noise = np.array([abs(self._random.gauss(0, 1)) for _ in range(count)])
-        points = orthant.size * noise.reshape(len(indices), -1)
-        if not self._can_pay(len(indices), AIM.start_steps):
-            return _Starts(points[:0], indices[:0])
-        points = active_starts(orthant, (layer, indices), points)
-        values = orthant.values(points)[layer - 1]
-        succeeded = values[np.arange(len(indices)), indices] > 0
-        return _Starts(points[succeeded], indices[succeeded])
-
-    def _round(
-        self, layer: int, seen: Mask, starts: _Starts, size: tuple[int, int]
-    ) -> Iterator[tuple[Flag, Mask]]:
-        """Yield flags of neurons that have not seen all, and what is active there, best first.
-
-        `size` has the number of the round and the number of its points.
-        """
-        orthant, draw, (number, count) = self._orthant, self._random, size
-        left = np.flatnonzero(~seen.all(axis=1))
-        v = np.resize(left, count)
-        if len(left) > count:
-            v = np.array(sorted(draw.sample(left.tolist(), count)))
-        chosen = np.array([self._start_for(neuron, starts) for neuron in v.tolist()])
-        wanted, share = ~seen[v], 1.0
-        if number >= SIGHT.full_rounds:
-            wanted = self._part_of(wanted)
-            share = SIGHT.steps[number % len(SIGHT.steps)]
-        goals = Goals((layer, v), (layer, starts.guards[chosen]), wanted)
-        found, points = ascend(orthant, goals, starts.points[chosen], share)
-        flags = self._with_ridges(self._completed([(layer, v[found])], points[found]))
-        if not flags:
-            return
-        values = orthant.values(np.array([flag.point for flag in flags]))[layer - 2]
-        active = values > SIGHT.margin * np.abs(values).mean(axis=1, keepdims=True)
-        news = [
-            np.count_nonzero(on & ~seen[flag.neurons[0][1]])
-            for flag, on in zip(flags, active, strict=True)
-        ]
-        for i in np.argsort(-np.array(news), kind="stable").tolist():
-            yield flags[i], active[i]
-
-    def _start_for(self, neuron: int, starts: _Starts) -> int:
-        """Return the number of a random start whose guard is another neuron."""
-        while True:
-            i = self._random.randrange(len(starts.guards))
-            if starts.guards[i] != neuron:
-                return i
-
-    def _part_of(self, wanted: Mask) -> Mask:
-        """Return all wanted neurons or, at half of the points, a random part with at least one."""
-        draw, found = self._random, wanted.copy()
-        for row in found:
-            if draw.random() < 0.5:
-                ones = np.flatnonzero(row).tolist()
-                kept = [h for h in ones if draw.random() < SIGHT.part] or [draw.choice(ones)]
-                row[:] = False
-                row[kept] = True
-        return found
 
     def _completed(self, zeros: list[Zeros], points: Floats) -> list[Flag]:
         """Return flags at points near zeros of a neuron, with the neurons nearest in each layer.
@@ -311,6 +255,8 @@ class SightSearch:
         for row in self._nearest_flags(layer, flags):
             left = [i for i in range(len(row)) if i not in found]
             if not left:
+                break
+            if not self._can_pay(len(left), AIM.newton_steps):
                 break
             bases = [flags[int(row[i])] for i in left]
             neurons = [(layer, np.array(left)), *_zeros_of(bases)]
@@ -407,6 +353,35 @@ def _flags(neurons: Sequence[Zeros], points: Floats, succeeded: Mask) -> list[Fl
         Flag(tuple((layer, int(indices[i])) for layer, indices in neurons), points[i])
         for i in np.flatnonzero(succeeded).tolist()
     ]
+
+
+def _segments(
+    known: KnownPoints, missing: Mask, tried: set[tuple[int, int, int]]
+) -> list[tuple[int, int, int]]:
+    """Return for each neuron of a layer two points between which it may show what is missing.
+
+    The neuron is active at the first one only. `missing` has a row for each neuron, and `tried`
+    the results so far.
+    """
+    found = list[tuple[int, int, int]]()
+    for v, wanted in enumerate(missing):
+        if not wanted.any():
+            continue
+        shows = np.count_nonzero(known.before & wanted, axis=1)
+        order = np.argsort(-shows, kind="stable")
+        order = order[: np.count_nonzero(shows)]
+        on, off = (order[known.own[order, v] == side][: SIGHT.compared] for side in (True, False))
+        if not len(on) or not len(off):
+            continue
+        gains = (known.before[on] & wanted).astype(np.float32) @ known.before[off].T
+        gains *= known.own[on].astype(np.float32) @ known.own[off].T > 0  # for the layers above
+        for p, q in itertools.product(range(len(on)), range(len(off))):
+            if (v, int(on[p]), int(off[q])) in tried:
+                gains[p, q] = 0
+        p, q = divmod(int(np.argmax(gains)), len(off))
+        if gains[p, q]:
+            found.append((v, int(on[p]), int(off[q])))
+    return found
 
 
 def _covering(shown: list[_Shown]) -> list[_Shown]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -10,12 +11,22 @@ from random import Random
 import numpy as np
 import pytest
 
+import polyrelu
+from polyrelu import checker
 from polyrelu.network import Network, from_arrays
-from polyrelu.proofs.deep import aim, search as search_module, sight
-from polyrelu.proofs.deep.aim import Goals, active_starts, ascend, common_zeros
+from polyrelu.proofs.deep import both_signs, ridges
+from polyrelu.proofs.deep.aim import AIM, Goals, active_starts, ascend
+from polyrelu.proofs.deep.both_signs import KnownPoints, points_with_both_signs
 from polyrelu.proofs.deep.orthant import Orthant
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.proofs.deep.triangles import Triangles
+from polyrelu.support.budget import Budget
+from tests.generators.files import NETS
+from tests.oracles.judge import certificate_bytes
+
+#: 784-4x256-10, of VNN-COMP 2022.
+MNIST = NETS / "mnist_256x4.onnx"
 
 WIDTHS = (9, 7, 7, 7, 7, 3)
 
@@ -43,9 +54,9 @@ def orthant_of(seed: int) -> Orthant:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small networks are searched by sight, too, with few points."""
-    monkeypatch.setattr(search_module, "SETTINGS", replace(SETTINGS, sight_neurons=1))
-    monkeypatch.setattr(sight, "SIGHT", replace(sight.SIGHT, batch=48, rounds=2))
-    monkeypatch.setattr(aim, "AIM", replace(aim.AIM, steps=60))
+    monkeypatch.setattr(ridges, "SETTINGS", replace(SETTINGS, sight_neurons=1))
+    few = replace(both_signs.BOTH_SIGNS, batch=48, rounds=6, first_steps=60, steps=40)
+    monkeypatch.setattr(both_signs, "BOTH_SIGNS", few)
 
 
 def test_coordinates_are_preactivations() -> None:
@@ -78,26 +89,59 @@ def test_no_coordinates_without_full_row_rank(rows: list[list[int]]) -> None:
 
 
 def test_ascent_shows_wanted_neurons() -> None:
-    """More wanted neurons are active at the zeros that an ascent ends at than at its start."""
+    """Where an ascent ends, more wanted neurons are active than at its start, and the guard is."""
     orthant, draw = orthant_of(2), np.random.default_rng(2)
     guards = np.resize(np.arange(7), 70)
     starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
-    neurons = (guards + 1) % 7
-    goals = Goals((3, neurons), (3, guards), np.ones((70, 7), dtype=bool))
-    found, points = ascend(orthant, goals, starts)
-    assert found.sum() > 20
-    succeeded, ends = common_zeros(orthant, points[found], [(3, neurons[found])])
-    values = orthant.values(ends[succeeded])
-    own = values[2][np.arange(succeeded.sum()), neurons[found][succeeded]]
-    assert succeeded.sum() > 20
-    assert np.abs(own).max() < 1e-6 * orthant.size
-    before = (orthant.values(starts[found])[1] > 0).sum()
-    assert (values[1] > 0).sum(axis=1).mean() > before / found.sum()
+    goals = Goals(4, [(3, guards)], np.ones((70, 7)), np.zeros((70, 7)))
+    points = ascend(orthant, goals, starts, 60)
+    assert len(points) > 20
+    values = orthant.values(points)
+    assert (values[2] > 0).sum(axis=1).mean() > (orthant.values(starts)[2] > 0).sum(axis=1).mean()
+    num_active = (values[2] > 0).sum(axis=1)
+    assert (num_active >= AIM.least_active).all()
+    assert (num_active <= (values[1] > 0).sum(axis=1)).all()
+
+
+def test_ascent_finds_wanted_signs() -> None:
+    """A neuron of layer 4 becomes active at points at which another one of layer 3 stays active."""
+    orthant, draw = orthant_of(1), np.random.default_rng(1)
+    guards = np.resize(np.arange(7), 70)
+    starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
+    for v in range(7):
+        signs = np.zeros((70, 7))
+        off = orthant.values(starts)[3][:, v] < 0
+        signs[:, v] = 1
+        goals = Goals(4, [(3, guards[off])], np.ones((off.sum(), 7)), signs[off])
+        points = ascend(orthant, goals, starts[off], 60)
+        found = orthant.values(points)[3][:, v] > 0 if len(points) else np.zeros(0)
+        if found.any():
+            return
+    pytest.fail("no neuron became active")
+
+
+@pytest.mark.parametrize("layer", [3, 4])
+def test_known_points_count_signs(layer: int) -> None:
+    """The table of signs is what the points show, and only the last layer needs no other neuron."""
+    orthant = orthant_of(3)
+    known = KnownPoints(orthant, layer)
+    points = np.abs(np.random.default_rng(3).normal(size=(40, 7))) * orthant.size
+    known.add(points[:25])
+    known.add(points[25:])
+    for h in range(7):
+        for v in range(7):
+            shown = set[bool]()
+            for values in zip(*orthant.values(points), strict=True):
+                others = (np.delete(values[layer - 1], v) > 0).any()
+                if values[layer - 2][h] > 0 and (layer == 4 or others):
+                    shown.add(bool(values[layer - 1][v] > 0))
+            wanted = 1 if True not in shown else -1 if False not in shown else 0
+            assert known.wanted[h, v] == wanted
 
 
 @pytest.mark.usefixtures("small")
 def test_ridges_are_there() -> None:
-    """Each plane meets its ridges exactly, and all neurons of layer 1 are active or vanish."""
+    """Each plane meets its ridges; below layer 4 all neurons of layer 1 are active or vanish."""
     search = DeepSearch(network_of(3), among="regular")
     search.run(rounds=0)
     assert len(search.ridges) > 10
@@ -105,7 +149,8 @@ def test_ridges_are_there() -> None:
     for ridge in search.ridges:
         assert ridge.kind in ("A", "B")
         assert search.is_met_by_its_plane(ridge)
-        assert (ridge.mask | 1 << ridge.u) & first == first
+        if search.deep_network.layer_of[ridge.v] < 4:
+            assert (ridge.mask | 1 << ridge.u) & first == first
     twice = DeepSearch(network_of(3), among="regular")
     twice.run(rounds=0)
     assert list(twice.ridges.items()) == list(search.ridges.items())
@@ -117,7 +162,54 @@ def test_chains_are_full() -> None:
     search = DeepSearch(network_of(4), among="regular")
     missing = search.run(rounds=0).missing
     assert not [entry for entry in missing if entry.kind == "chain"]
-    assert {search.deep_network.layer_of[ridge.u] for ridge in search.ridges} == {1, 2, 3}
+    assert {search.deep_network.layer_of[ridge.u] for ridge in search.ridges} == {1, 2, 3, 4}
+
+
+@pytest.mark.usefixtures("small")
+def test_a_proof_that_begins_by_sight() -> None:
+    """Walks find the few things that are missing; what was seen is in the certificate."""
+    search = DeepSearch(network_of(1))
+    missing = search.run(rounds=0).missing
+    assert missing
+    assert {entry.kind for entry in missing} == {"active"}
+    outcome = polyrelu.identify(network_of(1), budget=10_000)
+    assert outcome.status == "proved"
+    data = certificate_bytes(outcome)
+    assert checker.check_bytes(data).verdict == "accepted"
+    layer_of = search.deep_network.layer_of
+    listed = {
+        (u, v, int(mask))
+        for plane in json.loads(data)["proof"]["hypotheses"][0]["evidence"]["slices"]
+        for u, v, mask in plane["ridges"]
+    }
+    by_sight = {(ridge.u, ridge.v, ridge.mask) for ridge in search.ridges}
+    assert {layer_of[v] for _, v, _ in by_sight & listed} == {2, 3, 4}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not MNIST.exists(), reason="the network is not here")
+def test_a_wide_trained_network() -> None:
+    """The default budget is enough for 784-4x256-10, and any of its ridges is there."""
+    outcome = polyrelu.identify(MNIST)
+    assert outcome.status == "proved"
+    assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+
+
+@pytest.mark.usefixtures("small")
+def test_triangles_show_what_they_say() -> None:
+    """A pair is missing unless the layer-4 neuron vanishes at a ridge where the other is active."""
+    orthant = orthant_of(1)
+    known = points_with_both_signs(orthant, 4, Random(0), Budget())
+    triangles = Triangles(orthant, known, Budget(), lambda points: [True] * len(points))
+    planes = triangles.planes()
+    shown = np.zeros((7, 7), dtype=bool)
+    for plane in planes:
+        for point, _ in plane.ridges:
+            for layer, index in point.neurons:
+                if layer == 4:
+                    shown[:, index] |= point.active[14:21]
+    assert shown.sum() > 10
+    assert np.array_equal(shown, ~triangles.missing)
 
 
 def test_only_where_it_promises_something() -> None:
