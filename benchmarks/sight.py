@@ -1,4 +1,4 @@
-"""Costs of a proof in part for a wide deep network, found by sight.
+"""Costs of a proof for a wide deep network, found by sight.
 
     python -m benchmarks.sight [--network FILE]
 
@@ -21,7 +21,7 @@ from tests.generators.files import NETS
 
 CHECKER = ["-I", "-S", str(Path("polyrelu/checker.py"))]
 
-#: `identify` ends with this exit status if it proves a part only.
+#: `identify` ends with this exit status if it proves a part only, as it may for another network.
 UNDECIDED = 3
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as name:
-        write_results("sight", measured(options.network, Path(name) / "part.cert.json"))
+        write_results("sight", measured(options.network, Path(name) / "cert.json"))
 
 
 def measured(network: str, certificate: Path) -> dict[str, Any]:

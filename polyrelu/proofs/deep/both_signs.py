@@ -21,7 +21,7 @@ from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.typing import Floats, Indices
 
-__all__ = ["BOTH_SIGNS", "KnownPoints", "can_pay", "points_with_both_signs"]
+__all__ = ["BOTH_SIGNS", "KnownPoints", "points_with_both_signs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def points_with_both_signs(
     kept = layer - 1 if known.is_last else layer  # in this layer a neuron is active at each start
     guards = np.arange(orthant.widths[kept])
     starts = orthant.size * np.abs(draw.normal(size=(len(guards), orthant.widths[1])))
-    if not can_pay(orthant, budget, len(guards) * (AIM.start_steps + BOTH_SIGNS.first_steps)):
+    if not _can_pay(orthant, budget, len(guards) * (AIM.start_steps + BOTH_SIGNS.first_steps)):
         return known
     starts = active_starts(orthant, (kept, guards), starts)
     nothing = np.zeros((len(guards), orthant.widths[layer]))
@@ -156,7 +156,7 @@ def points_with_both_signs(
         count = min(BOTH_SIGNS.batch, BOTH_SIGNS.points_per_pair * len(pairs))
         if not count or idle == BOTH_SIGNS.idle_rounds:
             break
-        if not can_pay(orthant, budget, count * BOTH_SIGNS.steps):
+        if not _can_pay(orthant, budget, count * BOTH_SIGNS.steps):
             break
         goals, points = _next_goals(known, draw, _some(pairs, count, draw), starts)
         known.add(ascend(orthant, goals, points, BOTH_SIGNS.steps))
@@ -164,14 +164,10 @@ def points_with_both_signs(
     return known
 
 
-def can_pay(orthant: Orthant, budget: Budget, count: int) -> bool:
+def _can_pay(orthant: Orthant, budget: Budget, count: int) -> bool:
     """Pay for so many steps of points, if the budget has this much."""
     products = 5 * sum(a * b for a, b in itertools.pairwise(orthant.widths[1:]))
-    price, left = price_of_boxes(count, products), budget.work_left
-    if (left is not None and left < price) or budget.why_stopped() is not None:
-        return False
-    budget.pay(price)
-    return True
+    return budget.pays(price_of_boxes(count, products))
 
 
 def _some(pairs: Indices, count: int, draw: np.random.Generator) -> Indices:

@@ -2,9 +2,10 @@
 
 Condition (D2) asks, for each neuron v of layer ℓ ≥ 2 and each neuron h of layer ℓ-1, for a piece of
 v at which h is active. A crossing of v with h shows one h; a piece shows all h that are active
-there. So this search covers the neurons h by few pieces: it aims at points where v vanishes and as
-many as possible of the h that are still wanted are active (`aim`). It works where W[1] has full row
-rank: then all neurons of layer 1 are active at all of its points, which settles layers 1 and 2.
+there. So this search covers the neurons h by few pieces. They lie between points of which v is
+active at one, and at which as many as possible of the h that are still wanted are active at both
+(`both_signs`). It works where W[1] has full row rank: then all neurons of layer 1 are active at all
+of its points, which settles layers 1 and 2. For the last hidden layer there is `triangles`.
 
 A *flag* is a point at which one neuron of each of the layers ℓ, …, H vanishes, H the last
 hidden layer. In the cells around a flag these neurons are in general
@@ -218,11 +219,7 @@ class SightSearch:
         """Pay for steps of points and for a flag at each of them, if the budget has this much."""
         price = price_of_boxes(count * steps, 5 * self._products)
         price += price_of_boxes(count, self._matrix_products)
-        left = self._budget.work_left
-        if (left is not None and left < price) or self._budget.why_stopped() is not None:
-            return False
-        self._budget.pay(price)
-        return True
+        return self._budget.pays(price)
 
     def _completed(self, zeros: list[Zeros], points: Floats) -> list[Flag]:
         """Return flags at points near zeros of a neuron, with the neurons nearest in each layer.

@@ -253,11 +253,7 @@ class Triangles:
             TRIANGLES.samples + TRIANGLES.halvings + 3 * TRIANGLES.steps + 6 * TRIANGLES.cells
         )
         price = price_of_boxes(TRIANGLES.zeros * per_zero, self._products)
-        left = self._budget.work_left
-        if (left is not None and left < price) or self._budget.why_stopped() is not None:
-            return False
-        self._budget.pay(price)
-        return True
+        return self._budget.pays(price)
 
     # -- corners ----------------------------------------------------------------------------------
 
