@@ -147,7 +147,7 @@ def layer_evidence(deep_network: DeepNetwork, families: Iterable[Family]) -> Lay
         result.chosen[neuron] = NeuronEvidence.of(best)
         result.unjoined[neuron] = list(map(NeuronEvidence.of, others))
     if deep_network.is_searched_by_sight:
-        choose_again(deep_network, deep_network.depth - 1, result)
+        _choose_again(deep_network, deep_network.depth - 1, result)
     for layer in range(1, deep_network.depth):
         neurons = deep_network.neurons_in(layer)
         if all_have_full_chains(deep_network, neurons, result.chosen):
@@ -158,7 +158,7 @@ def layer_evidence(deep_network: DeepNetwork, families: Iterable[Family]) -> Lay
     return result
 
 
-def choose_again(deep_network: DeepNetwork, layer: int, evidence: LayerEvidence) -> None:
+def _choose_again(deep_network: DeepNetwork, layer: int, evidence: LayerEvidence) -> None:
     """Choose other families for a layer ℓ ≥ 2 if the chosen ones cannot be distinguished.
 
     Two neurons h are looked for that are active together at pieces of most neurons of the layer, so

@@ -17,7 +17,10 @@ from polyrelu.network import Network, from_arrays
 from polyrelu.proofs.deep import both_signs, ridges
 from polyrelu.proofs.deep.aim import AIM, Goals, active_starts, ascend
 from polyrelu.proofs.deep.both_signs import KnownPoints, points_with_both_signs
+from polyrelu.proofs.deep.families import Family
+from polyrelu.proofs.deep.neuron_evidence import LayerEvidence, bits_of, layer_evidence
 from polyrelu.proofs.deep.orthant import Orthant
+from polyrelu.proofs.deep.ridges import DeepNetwork
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.deep.triangles import Triangles
@@ -193,6 +196,40 @@ def test_a_wide_trained_network() -> None:
     outcome = polyrelu.identify(MNIST)
     assert outcome.status == "proved"
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+
+
+def family_of(neuron: int, *active: int) -> Family:
+    """A family with one piece of a neuron of layer 4, where some of layer 3 are active."""
+    shown = sum(1 << 14 + h for h in set(active))
+    inactive = ((1 << 7) - 1 << 14) ^ shown
+    return Family(neuron, [shown | (1 << 14) - 1], shown, inactive, 0, False)
+
+
+def chosen_of_last_layer(evidence: LayerEvidence) -> list[set[int]]:
+    """For each neuron of layer 4 which of layer 3 are active at pieces of its chosen family."""
+    return [{h - 14 for h in bits_of(evidence.chosen[v].num_active)} for v in range(21, 28)]
+
+
+@pytest.mark.usefixtures("small")
+def test_families_that_can_be_distinguished() -> None:
+    """The largest families have nothing in common, others have two active neurons."""
+    network = DeepNetwork.of(network_of(1), "regular")
+    large = [family_of(21 + v, *((v + k) % 7 for k in range(4))) for v in range(7)]
+    small = [family_of(21 + v, 2, 5) for v in range(7)]
+    found = chosen_of_last_layer(layer_evidence(network, [*large, *small]))
+    assert all(len(found[v] & found[w]) >= 2 for v in range(7) for w in range(7))
+    assert {2, 5} in found
+    assert {0, 1, 2, 3} not in found
+
+
+@pytest.mark.usefixtures("small")
+def test_families_that_are_distinguished_stay() -> None:
+    network = DeepNetwork.of(network_of(1), "regular")
+    large = [family_of(21 + v, 0, 1, 2, 3, 4, v) for v in range(7)]
+    found = chosen_of_last_layer(
+        layer_evidence(network, [*large, *(family_of(21 + v, 2, 5) for v in range(7))])
+    )
+    assert found == [{0, 1, 2, 3, 4, v} for v in range(7)]
 
 
 @pytest.mark.usefixtures("small")
