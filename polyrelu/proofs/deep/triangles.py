@@ -386,7 +386,7 @@ class Triangles:
             # a neuron that grows on the way is active beyond its zero
             signs[everywhere, crossed] = slopes[everywhere, crossed] * ahead > 0
             for i in np.flatnonzero(is_met).tolist():
-                found[numbers[i]].append(_Met(int(crossed[i]), at_ridge[i], places[i]))
+                found[numbers[i]].append(_Met(int(crossed[i]), at_ridge[i].copy(), places[i]))
             numbers, neurons, places, signs, crossed = (
                 entry[is_met] for entry in (numbers, neurons, places, signs, crossed)
             )
