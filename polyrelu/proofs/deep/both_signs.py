@@ -42,6 +42,9 @@ class BothSignsSettings:
         Number of rounds without a new pair after which the search ends.
     least_weight
         Weight of the neurons of layer ℓ-1 of which no pair is missing; the largest is 1 more.
+    margin
+        Before the last hidden layer, a neuron of layer ℓ-1 counts as active if it is above this
+        share of the mean size of its layer.
     promising, noise
         Points start at one of so many known points at which the neuron of layer ℓ is nearest to its
         wanted sign, with coordinates times factors e^x of this standard deviation of x.
@@ -54,6 +57,7 @@ class BothSignsSettings:
     rounds: int = 40
     idle_rounds: int = 8
     least_weight: float = 0.02
+    margin: float = 0.02
     promising: int = 8
     noise: float = 0.2
 
@@ -95,6 +99,8 @@ class KnownPoints:
     def add(self, points: Floats) -> None:
         """Add points."""
         before, values = self._orthant.values(points)[self.layer - 2 : self.layer]
+        if not self.is_last:
+            before = before - BOTH_SIGNS.margin * np.abs(before).mean(axis=1, keepdims=True)
         shown, own = (before > 0).T.astype(np.float64), values > 0
         if self.is_last:
             others = np.ones(own.shape, dtype=np.bool_)

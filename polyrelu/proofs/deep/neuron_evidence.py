@@ -32,6 +32,7 @@ import numpy as np
 
 from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.ridges import DeepNetwork
+from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.support.typing import Mask
 
 __all__ = [
@@ -147,7 +148,8 @@ def layer_evidence(deep_network: DeepNetwork, families: Iterable[Family]) -> Lay
         result.chosen[neuron] = NeuronEvidence.of(best)
         result.unjoined[neuron] = list(map(NeuronEvidence.of, others))
     if deep_network.is_searched_by_sight:
-        _choose_again(deep_network, deep_network.depth - 1, result)
+        for layer in range(3, deep_network.depth):
+            _choose_again(deep_network, layer, result)
     for layer in range(1, deep_network.depth):
         neurons = deep_network.neurons_in(layer)
         if all_have_full_chains(deep_network, neurons, result.chosen):
@@ -195,9 +197,16 @@ def _choose_again(deep_network: DeepNetwork, layer: int, evidence: LayerEvidence
             are_distinguished(deep_network, v, w, mask & active[w]) for w in neurons if w != v
         )
 
-    for v in neurons:
-        if num_told_apart(v, active[v]) < len(neurons) - 1:
-            chosen[v] = int(np.argmax([num_told_apart(v, mask) for mask in known[v]]))
+    for _ in range(SETTINGS.choices):
+        short = [v for v in neurons if num_told_apart(v, active[v]) < len(neurons) - 1]
+        if not short:
+            break
+        for v in short:
+            if num_told_apart(v, active[v]) == len(neurons) - 1:
+                continue
+            counts_of = [float(num_told_apart(v, mask)) for mask in known[v]]
+            counts_of[chosen[v]] -= 0.5  # rather another one than the same again
+            chosen[v] = int(np.argmax(counts_of))
             active[v] = known[v][chosen[v]]
     for v in neurons:
         evidence.chosen[v] = families[v].pop(chosen[v])

@@ -146,6 +146,9 @@ class DeepSearchSettings:
         the signs of the layer before.
     best_neurons
         Number of neurons whose systems are tried in this case, those crossed by most neurons first.
+    choices
+        Maximum number of times that families of neurons are chosen again which are not
+        distinguished from others.
     most_tried
         Maximum number of neurons of a layer that are not oriented for which all sets of them are
         tried, one after the other; FORMAT.md allows 12.
@@ -228,6 +231,7 @@ class DeepSearchSettings:
     spare_equations: int = 8
     many_neurons: int = 64
     best_neurons: int = 8
+    choices: int = 8
     most_tried: int = 10
     idle_blocks: int = 3
     selection_ridges: int = 20_000

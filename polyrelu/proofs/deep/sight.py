@@ -44,6 +44,10 @@ class SightSettings:
         Maximum number of rounds for one layer; each tries a point for each neuron.
     compared
         Number of points with either sign of a neuron that are compared.
+    segments
+        Number of pairs of points that are tried in a round for each neuron.
+    unshared
+        Factor of the gain of two points at which no other neuron of the layer is active together.
     halvings
         Number of times that the segment between two of them is halved.
     partners
@@ -62,6 +66,8 @@ class SightSettings:
 
     rounds: int = 60
     compared: int = 48
+    segments: int = 3
+    unshared: float = 0.1
     halvings: int = 24
     partners: int = 6
     margin: float = 0.02
@@ -355,30 +361,42 @@ def _flags(neurons: Sequence[Zeros], points: Floats, succeeded: Mask) -> list[Fl
 def _segments(
     known: KnownPoints, missing: Mask, tried: set[tuple[int, int, int]]
 ) -> list[tuple[int, int, int]]:
-    """Return for each neuron of a layer two points between which it may show what is missing.
+    """Return for neurons of a layer two points each between which they may show what is missing.
 
     The neuron is active at the first one only. `missing` has a row for each neuron, and `tried`
     the results so far.
     """
-    found = list[tuple[int, int, int]]()
-    for v, wanted in enumerate(missing):
-        if not wanted.any():
-            continue
+    return [
+        (v, p, q)
+        for v, wanted in enumerate(missing)
+        if wanted.any()
+        for p, q in _ends_for(known, v, wanted, {(p, q) for w, p, q in tried if w == v})
+    ]
+
+
+def _ends_for(
+    known: KnownPoints, v: int, wanted: Mask, tried: set[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of two points for a neuron, each time for what is still wanted."""
+    for _ in range(SIGHT.segments):
         shows = np.count_nonzero(known.before & wanted, axis=1)
-        order = np.argsort(-shows, kind="stable")
-        order = order[: np.count_nonzero(shows)]
+        order = np.argsort(-shows, kind="stable")[: np.count_nonzero(shows)]
         on, off = (order[known.own[order, v] == side][: SIGHT.compared] for side in (True, False))
         if not len(on) or not len(off):
-            continue
+            return
         gains = (known.before[on] & wanted).astype(np.float32) @ known.before[off].T
-        gains *= known.own[on].astype(np.float32) @ known.own[off].T > 0  # for the layers above
-        for p, q in itertools.product(range(len(on)), range(len(off))):
-            if (v, int(on[p]), int(off[q])) in tried:
-                gains[p, q] = 0
-        p, q = divmod(int(np.argmax(gains)), len(off))
-        if gains[p, q]:
-            found.append((v, int(on[p]), int(off[q])))
-    return found
+        # another neuron of the layer is rather active between them, for the layers above
+        shared = known.own[on].astype(np.float32) @ known.own[off].T > 0
+        gains *= np.where(shared, 1, SIGHT.unshared)
+        for p, q in tried:
+            gains[np.ix_(on == p, off == q)] = 0
+        i, j = divmod(int(np.argmax(gains)), len(off))
+        if not gains[i, j]:
+            return
+        p, q = int(on[i]), int(off[j])
+        yield p, q
+        tried.add((p, q))
+        wanted = wanted & ~(known.before[p] & known.before[q])
 
 
 def _covering(shown: list[_Shown]) -> list[_Shown]:

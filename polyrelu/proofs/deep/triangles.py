@@ -58,6 +58,9 @@ class TriangleSettings:
         Number of zeros in a triangle that the budget has to pay for.
     least_share
         Preactivations below this share of the largest one are too near to 0.
+    kept
+        Number of ridges of each neuron, those with the most active neurons of layer H-1, that are
+        kept although others show the same.
     failures
         Number of triangles without a new pair after which a neuron of layer H-1 is given up.
     """
@@ -71,6 +74,7 @@ class TriangleSettings:
     step: float = 0.1
     zeros: int = 200
     least_share: float = 1e-8
+    kept: int = 8
     failures: int = 5
 
 
@@ -209,7 +213,7 @@ class Triangles:
         """Return the identities of ridges whose pieces have two active neurons in common.
 
         So the rows of the neurons of the layer can be distinguished by the weights on these two. A
-        neuron without such a piece keeps all of its ridges.
+        neuron without such a piece keeps all of its ridges, and others some with many active ones.
         """
         of_neuron = defaultdict[int, list[_Found]](list)
         for entry in entries:
@@ -223,9 +227,10 @@ class Triangles:
         pair = list(divmod(int(np.argmax(together)), len(together)))
         found = set[int]()
         for own in of_neuron.values():
+            own.sort(key=lambda entry: -np.count_nonzero(entry.active))
             both = [entry for entry in own if entry.active[pair].all()]
-            best = max(both, key=lambda entry: np.count_nonzero(entry.active), default=None)
-            found.update(id(entry) for entry in (own if best is None else [best]))
+            kept = [*both[:1], *own[: TRIANGLES.kept]] if both else own
+            found.update(map(id, kept))
         return found
 
     def _planes(self) -> Iterator[_PlaneFound]:
