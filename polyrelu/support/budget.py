@@ -185,6 +185,26 @@ class Budget:
         if self._whole is not None:
             self._whole.pay(work)
 
+    def pays(self, work: float) -> bool:
+        """Pay for some work if this much is left and no other limit is reached.
+
+        Returns
+        -------
+        bool
+            Whether it was paid.
+
+        Examples
+        --------
+        >>> budget = Budget(work=10)
+        >>> budget.pays(8), budget.pays(3), budget.work_left
+        (True, False, 2.0)
+        """
+        left = self.work_left
+        if (left is not None and left < work) or self.why_stopped() is not None:
+            return False
+        self.pay(work)
+        return True
+
     def spend(self, work: float) -> None:
         """Pay for some work, and check all limits."""
         self.pay(work)

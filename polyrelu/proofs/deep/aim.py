@@ -17,7 +17,18 @@ import numpy as np
 from polyrelu.proofs.deep.orthant import Orthant, Zeros
 from polyrelu.support.typing import Floats, Indices, Mask
 
-__all__ = ["AIM", "Goals", "active_starts", "ascend", "common_zeros", "nearest_zeros"]
+__all__ = [
+    "AIM",
+    "Goals",
+    "active_starts",
+    "ascend",
+    "common_zeros",
+    "inside",
+    "lengths",
+    "nearest_zeros",
+    "pull",
+    "units",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +109,9 @@ def active_starts(orthant: Orthant, neurons: Zeros, points: Floats) -> Floats:
     for step in range(AIM.start_steps):
         left = 1 - step / AIM.start_steps
         slopes = orthant.slopes(orthant.values(points), leak=AIM.leak * left)
-        towards = _units(orthant.gradients(slopes, layer, indices))
-        points = points + AIM.start_step * left * _lengths(points) * towards
-        points = _inside(orthant, points)
+        towards = units(orthant.gradients(slopes, layer, indices))
+        points = points + AIM.start_step * left * lengths(points) * towards
+        points = inside(orthant, points)
     return points
 
 
@@ -129,18 +140,18 @@ def ascend(
         is_better = is_active & (np.abs(at_zero) < AIM.near * size) & (gain > best)
         best[is_better], best_points[is_better] = gain[is_better], points[is_better]
         slopes = orthant.slopes(values, leak=AIM.last_leak + AIM.leak * left)
-        pull = _pull(before, goals.wanted)
-        towards = _units(orthant.gradients(slopes, layer - 1, pull))
+        strengths = pull(before, goals.wanted)
+        towards = units(orthant.gradients(slopes, layer - 1, strengths))
         velocity = AIM.momentum * velocity + (1 - AIM.momentum) * towards
-        move = share * AIM.step * left * _lengths(points) * velocity
+        move = share * AIM.step * left * lengths(points) * velocity
         move = move + _correction(orthant, slopes, (goals.zero, -at_zero), points, move)
         wanted = _shortfall(values, goals.guard)
         change = _correction(orthant, slopes, (goals.guard, wanted), points, move, False)
-        points = _inside(orthant, points + move + change)
+        points = inside(orthant, points + move + change)
     return best >= 0, best_points
 
 
-def _pull(values: Floats, wanted: Mask) -> Floats:
+def pull(values: Floats, wanted: Mask) -> Floats:
     """Return how strongly each wanted neuron is pulled: most near its zero."""
     size = np.abs(values).mean(axis=1, keepdims=True)
     relative = values / np.maximum(size, np.finfo(np.float64).tiny)
@@ -166,9 +177,9 @@ def _correction(
     """Return what a move lacks to change neurons as wanted, to first order."""
     neurons, changes = goal
     gradient = orthant.gradients(slopes, *neurons)
-    length = _lengths(gradient)
+    length = lengths(gradient)
     lacking = (changes - np.einsum("ij,ij->i", move, gradient))[:, None] / length
-    longest = AIM.correction * _lengths(points)
+    longest = AIM.correction * lengths(points)
     least = -longest if both_ways else 0 * longest
     return np.asarray(np.clip(lacking, least, longest) * gradient / length, dtype=np.float64)
 
@@ -265,11 +276,11 @@ def _at(values: Sequence[Floats], neurons: Sequence[Zeros]) -> Floats:
     return np.asarray(np.stack(columns, axis=1), dtype=np.float64)
 
 
-def _inside(orthant: Orthant, points: Floats) -> Floats:
+def inside(orthant: Orthant, points: Floats) -> Floats:
     """Return points with coordinates that are large enough, of the usual length."""
     usual = orthant.size * np.sqrt(points.shape[1])
     points = np.maximum(points, AIM.floor * orthant.size)
-    return np.asarray(points * (usual / _lengths(points)), dtype=np.float64)
+    return np.asarray(points * (usual / lengths(points)), dtype=np.float64)
 
 
 def _tolerance(points: Floats) -> Floats:
@@ -277,12 +288,12 @@ def _tolerance(points: Floats) -> Floats:
     return np.asarray(AIM.tolerance * points.mean(axis=1, keepdims=True), dtype=np.float64)
 
 
-def _lengths(vectors: Floats) -> Floats:
+def lengths(vectors: Floats) -> Floats:
     """Return the lengths of vectors as a column, at least a tiny number."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return np.asarray(np.maximum(lengths, 1e-300)[:, None], dtype=np.float64)
 
 
-def _units(vectors: Floats) -> Floats:
+def units(vectors: Floats) -> Floats:
     """Return vectors of length 1; zero vectors stay zero."""
-    return np.asarray(vectors / _lengths(vectors), dtype=np.float64)
+    return np.asarray(vectors / lengths(vectors), dtype=np.float64)

@@ -445,7 +445,20 @@ def with_determined_weights(deep_network: DeepNetwork, evidence: NeuronEvidence)
     They are the weights on all neurons that are active at some piece, or none beyond those known.
     """
     unknown = evidence.num_active & ~evidence.num_determined_weights
-    layer = deep_network.layer_of[evidence.neuron] - 1
-    if unknown and determines_weights(deep_network, layer, evidence.masks, unknown):
+    if unknown and _is_determined(deep_network, evidence, unknown):
         return evidence.with_determined(unknown)
     return evidence
+
+
+def _is_determined(deep_network: DeepNetwork, evidence: NeuronEvidence, unknown: int) -> bool:
+    """Return what `determines_weights` does; for small families it is remembered.
+
+    Ridges that come later leave most of these families as they are.
+    """
+    layer, masks = deep_network.layer_of[evidence.neuron] - 1, tuple(evidence.masks)
+    if len(masks) > SETTINGS.remembered_pieces:
+        return determines_weights(deep_network, layer, masks, unknown)
+    key, known = (layer, frozenset(masks), unknown), deep_network.determined
+    if key not in known:
+        known[key] = determines_weights(deep_network, layer, masks, unknown)
+    return known[key]

@@ -28,8 +28,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.ridges import DeepNetwork
+from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.support.typing import Mask
 
 __all__ = [
     "LayerEvidence",
@@ -143,6 +147,9 @@ def layer_evidence(deep_network: DeepNetwork, families: Iterable[Family]) -> Lay
         others.sort(key=lambda family: _preference(deep_network, family), reverse=True)
         result.chosen[neuron] = NeuronEvidence.of(best)
         result.unjoined[neuron] = list(map(NeuronEvidence.of, others))
+    if deep_network.is_searched_by_sight and deep_network.among != "sparse":
+        for layer in range(3, deep_network.depth):
+            _choose_again(deep_network, layer, result)
     for layer in range(1, deep_network.depth):
         neurons = deep_network.neurons_in(layer)
         if all_have_full_chains(deep_network, neurons, result.chosen):
@@ -151,6 +158,96 @@ def layer_evidence(deep_network: DeepNetwork, families: Iterable[Family]) -> Lay
                 joined = join_families(deep_network, neurons, result.chosen, result.unjoined)
                 result.joined.extend(joined)
     return result
+
+
+def _choose_again(deep_network: DeepNetwork, layer: int, evidence: LayerEvidence) -> None:
+    """Choose other families for a layer ℓ ≥ 2 if the chosen ones cannot be distinguished.
+
+    Two neurons h are looked for that are active together at pieces of most neurons of the layer, so
+    that the families with these pieces have two weights in common. Neurons that are not
+    distinguished yet then take the family that is distinguished from most others.
+    """
+    neurons = deep_network.neurons_in(layer)
+    if not all_have_full_chains(deep_network, neurons, evidence.chosen):
+        return
+    active = {v: _likely_known(deep_network, evidence.chosen[v]) for v in neurons}
+    if are_pairwise_distinguished(deep_network, neurons, active):
+        return
+    families = {v: [evidence.chosen[v], *evidence.unjoined[v]] for v in neurons}
+    known = {v: [_likely_known(deep_network, own) for own in families[v]] for v in neurons}
+    chosen = _with_a_pair_in_common(deep_network, layer, known)
+    _distinguish(deep_network, known, chosen)
+    for v in neurons:
+        evidence.chosen[v] = families[v].pop(chosen[v])
+        evidence.unjoined[v] = families[v]
+
+
+def _with_a_pair_in_common(
+    deep_network: DeepNetwork, layer: int, known: Mapping[int, Sequence[int]]
+) -> dict[int, int]:
+    """Return for each neuron the number of the family that shows most, if possible two chosen h.
+
+    `known` has for each family of each neuron of the layer the mask of the h with known weights.
+    The two h are active together in families of most neurons.
+    """
+    start, width = deep_network.starts[layer - 2], deep_network.widths[layer - 1]
+    tables = {
+        v: np.array([_bits_as_array(mask >> start, width) for mask in masks])
+        for v, masks in known.items()
+    }
+    together = np.zeros((width, width), dtype=np.int64)
+    for table in tables.values():
+        together += table.T.astype(np.float32) @ table.astype(np.float32) > 0
+    np.fill_diagonal(together, 0)
+    pair = list(np.unravel_index(int(np.argmax(together)), together.shape))
+    return {
+        v: int(np.argmax(width * table[:, pair].all(axis=1) + np.count_nonzero(table, axis=1)))
+        for v, table in tables.items()
+    }
+
+
+def _distinguish(
+    deep_network: DeepNetwork, known: Mapping[int, Sequence[int]], chosen: dict[int, int]
+) -> None:
+    """Change the chosen numbers of families of neurons that are not distinguished from others."""
+    active = {v: masks[chosen[v]] for v, masks in known.items()}
+
+    def num_distinguished(v: int, mask: int) -> int:
+        """Return from how many neurons v is distinguished by its weights on the h of a mask."""
+        return sum(are_distinguished(deep_network, v, w, mask & active[w]) for w in known if w != v)
+
+    def is_short(v: int) -> bool:
+        return num_distinguished(v, active[v]) < len(known) - 1
+
+    for _ in range(SETTINGS.choices):
+        short = list(filter(is_short, known))
+        if not short:
+            return
+        for v in filter(is_short, short):
+            counts = [float(num_distinguished(v, mask)) for mask in known[v]]
+            counts[chosen[v]] -= 0.5  # rather another one than the same again
+            chosen[v] = int(np.argmax(counts))
+            active[v] = known[v][chosen[v]]
+
+
+def _likely_known(deep_network: DeepNetwork, own: NeuronEvidence) -> int:
+    """Return the mask of the neurons h on which the pieces of some families may show the weights.
+
+    The gradients of the h that are active at a piece can be independent only if no fewer neurons
+    are active in each earlier layer.
+    """
+    layer = deep_network.layer_of[own.neuron]
+    for mask in own.masks:
+        counts = [(mask & deep_network.layer_mask[k]).bit_count() for k in range(1, layer)]
+        if min(counts) < counts[-1]:
+            return own.crossed_by
+    return own.num_active
+
+
+def _bits_as_array(mask: int, width: int) -> Mask:
+    """Return the lowest bits of a mask as an array."""
+    text = np.frombuffer((mask & (1 << width) - 1).to_bytes(width // 8 + 1, "little"), np.uint8)
+    return np.unpackbits(text, count=width, bitorder="little").view(np.bool_)
 
 
 def all_have_full_chains(

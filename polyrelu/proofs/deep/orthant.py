@@ -163,6 +163,31 @@ class Orthant:
             start += len(biases)
         return np.concatenate(found, axis=2)
 
+    def on_plane(self, vectors: Floats) -> Floats:
+        """Return a point of R^{n_0} and two directions in the coordinates y."""
+        found = vectors @ self._weights[0].T
+        found[0] += self._biases[0]
+        return np.asarray(found, dtype=np.float64)
+
+    def forms_from(self, vectors: Floats, active: Mask) -> Floats:
+        """Return what `forms` does, for a point and directions in the coordinates y."""
+        below = np.broadcast_to(vectors, (len(active), *vectors.shape))
+        found, start = [below], 0
+        for weights, biases in zip(self._weights[1:], self._biases[1:], strict=True):
+            below = (below * active[:, None, start : start + weights.shape[1]]) @ weights.T
+            below[:, 0] += biases
+            found.append(below)
+            start += weights.shape[1]
+        return np.concatenate(found, axis=2)
+
+    def neuron_of(self, number: int) -> tuple[int, int]:
+        """Return layer and index of the neuron with a number, the inverse of `number`."""
+        layer = 1
+        while number >= self.widths[layer]:
+            number -= self.widths[layer]
+            layer += 1
+        return layer, number
+
     def number(self, layer: int, index: int) -> int:
         """Return the number of a hidden neuron, as the deep search counts them."""
         return int(sum(self.widths[1:layer])) + index

@@ -18,7 +18,7 @@ from polyrelu.proofs.deep.planes import Plane
 from polyrelu.proofs.deep.sight import Judge, RidgePoint
 from polyrelu.support.typing import Floats, Indices
 
-__all__ = ["PlaneOfRidges", "planes_of_ridges"]
+__all__ = ["PlaneOfRidges", "plane_of_corners", "planes_of_ridges", "rounded_corners"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,13 @@ def planes_of_ridges(
             best = PlaneOfRidges(Plane((), ((), ())), [])
             places = list[int]()
             for digits in SETTINGS.digits:
-                corners, exponent = _rounded(inputs[[*wanted, *others]], digits)
+                corners, exponent = rounded_corners(inputs[[*wanted, *others]], digits)
                 met = _met(orthant, corners, exponent, [points[i] for i in wanted])
                 is_good = judge([point for point, _ in met.values()])
                 good = [place for place, yes in zip(met, is_good, strict=True) if yes]
                 if len(good) > len(places):
                     ridges, places = [met[place] for place in good], good
-                    best = PlaneOfRidges(_plane(corners, exponent), ridges)
+                    best = PlaneOfRidges(plane_of_corners(corners, exponent), ridges)
                 if len(good) == len(wanted):
                     break
             missed += [i for place, i in enumerate(wanted) if place not in places]
@@ -97,13 +97,13 @@ def planes_of_ridges(
         left = missed
 
 
-def _rounded(corners: Floats, digits: int) -> tuple[Indices, int]:
+def rounded_corners(corners: Floats, digits: int) -> tuple[Indices, int]:
     """Return three points rounded to integers times a power of 2, and its exponent."""
     exponent = int(np.frexp(np.abs(corners).max())[1]) - digits
     return np.rint(np.ldexp(corners, -exponent)).astype(np.int64), exponent
 
 
-def _plane(corners: Indices, exponent: int) -> Plane:
+def plane_of_corners(corners: Indices, exponent: int) -> Plane:
     """Return the plane through three points."""
     unit, zero, first = Fraction(2) ** exponent, Fraction(0), corners[0].tolist()
     one, other = ((corner - corners[0]).tolist() for corner in corners[1:])

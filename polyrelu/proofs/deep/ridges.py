@@ -202,6 +202,9 @@ class DeepNetwork:
         A prime modulo which products of vectors of floats are exact.
     integer_rows
         For each layer a positive integer multiple of its weight matrix.
+    determined
+        Whether the pieces of some families determine weights: the layer before them, the masks of
+        the pieces, and the mask of the weights (`linear_systems`).
     """
 
     def __init__(self, network: Network, among: Competitors) -> None:
@@ -231,6 +234,7 @@ class DeepNetwork:
         self._forms: OrderedDict[tuple[int, int, int], Floats] = OrderedDict()
         self._input_space: AffineSlice | None = None
         self._independent: dict[int, bool] = {}
+        self.determined: dict[tuple[int, frozenset[int], int], bool] = {}
 
     @classmethod
     def of(cls, network: Network, among: Competitors = "transversal") -> DeepNetwork:
@@ -271,6 +275,12 @@ class DeepNetwork:
     def size(self) -> int:
         """The number of hidden neurons."""
         return self.starts[-1]
+
+    @property
+    def is_searched_by_sight(self) -> bool:
+        """Whether the network is so large and deep that a search by sight may come first."""
+        is_large = self.size >= SETTINGS.sight_neurons
+        return is_large and self.depth >= SETTINGS.sight_depth
 
     def number_of(self, neuron_id: NeuronId) -> int:
         """Return the number of a hidden neuron."""

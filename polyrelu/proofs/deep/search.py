@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
@@ -29,6 +29,7 @@ import numpy as np
 
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
+from polyrelu.proofs.deep.both_signs import points_with_both_signs
 from polyrelu.proofs.deep.families import Families
 from polyrelu.proofs.deep.hypotheses import (
     DeepHypotheses,
@@ -49,10 +50,11 @@ from polyrelu.proofs.deep.planes import (
     unit_vector,
 )
 from polyrelu.proofs.deep.planes_inside import PlanesInside
-from polyrelu.proofs.deep.planes_of_ridges import planes_of_ridges
+from polyrelu.proofs.deep.planes_of_ridges import PlaneOfRidges, planes_of_ridges
 from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Piece, Ridge, mask_of
 from polyrelu.proofs.deep.settings import SETTINGS
-from polyrelu.proofs.deep.sight import RidgePoint, SightSearch
+from polyrelu.proofs.deep.sight import Judge, RidgePoint, SightSearch
+from polyrelu.proofs.deep.triangles import Triangles
 from polyrelu.proofs.deep.walk_tasks import Step, WalkContext, WalkOrder, steps_of, walk
 from polyrelu.proofs.interior import UNSTRETCHED, ExactWalls, Interior, Stretch
 from polyrelu.support.budget import Budget, BudgetLike, as_budget
@@ -315,10 +317,27 @@ class DeepSearch:
         if self._leads_up(ridge):
             self._steps_up[ridge.u].append(ridge)
 
+    def _has_seen_nearly_all(self, missing: Mapping[int, int]) -> bool:
+        """Return whether so few pairs are missing in each layer that walks may show them."""
+        widths = self.network.widths
+        return all(
+            count <= SETTINGS.last_layer_missing * widths[layer - 1] * widths[layer]
+            for layer, count in missing.items()
+        )
+
+    def _last_layer(self, orthant: Orthant, are_good: Judge) -> list[PlaneOfRidges]:
+        """Return planes with ridges of the last hidden layer, after all other layers were seen.
+
+        They have work of their own, because the other layers need nearly all of it.
+        """
+        work = self.budget.total_work
+        budget = self.budget.apart(None if work is None else work * SETTINGS.last_layer_share)
+        known = points_with_both_signs(orthant, orthant.depth, self.random, budget)
+        return Triangles(orthant, known, budget, are_good).planes()
+
     def _look(self) -> None:
         """Search by sight, in networks that are large and have the right shape for it."""
-        is_large = self.deep_network.size >= SETTINGS.sight_neurons
-        if self.domain is not None or not is_large or self.network.depth < SETTINGS.sight_depth:
+        if self.domain is not None or not self.deep_network.is_searched_by_sight:
             return
         orthant = Orthant.of(self.network)
         if orthant is None:
@@ -338,8 +357,11 @@ class DeepSearch:
 
         try:
             with np.errstate(all="ignore"):
-                points = SightSearch(orthant, self.random, self.budget, are_good).ridge_points()
+                sight = SightSearch(orthant, self.random, self.budget, are_good)
+                points = sight.ridge_points()
                 planes = list(planes_of_ridges(orthant, points, are_good))
+                if self._has_seen_nearly_all(sight.missing):
+                    planes += self._last_layer(orthant, are_good)
         except np.linalg.LinAlgError:  # numbers beyond the range of floats
             return
         for found in planes:

@@ -133,6 +133,9 @@ class DeepSearchSettings:
         Number of planes whose affine slices are kept in memory.
     remembered_tables
         Number of gradient matrices, and of matrices of float forms, that are kept in memory.
+    remembered_pieces
+        Maximum number of pieces of a family of which it is remembered whether they determine
+        weights.
     float_growth
         Weights are taken as floats as they are if values grow by at most this power of 2 from
         inputs of size 1; otherwise the network is rescaled.
@@ -143,6 +146,9 @@ class DeepSearchSettings:
         the signs of the layer before.
     best_neurons
         Number of neurons whose systems are tried in this case, those crossed by most neurons first.
+    choices
+        Maximum number of times that families of neurons are chosen again which are not
+        distinguished from others.
     most_tried
         Maximum number of neurons of a layer that are not oriented for which all sets of them are
         tried, one after the other; FORMAT.md allows 12.
@@ -180,6 +186,11 @@ class DeepSearchSettings:
     sight_neurons, sight_depth
         A search by sight comes first in networks with this many hidden neurons and layers, the
         output layer included.
+    last_layer_missing
+        The last hidden layer is searched by sight only if no more than this share of the pairs of
+        each earlier layer are missing.
+    last_layer_share
+        Work that the last hidden layer has for itself, as a share of the whole budget.
     """
 
     random_walk_cells: int = 60
@@ -231,10 +242,12 @@ class DeepSearchSettings:
     farthest_coordinate: float = 2.0**200
     remembered_slices: int = 64
     remembered_tables: int = 64
+    remembered_pieces: int = 2
     float_growth: float = 300.0
     spare_equations: int = 8
     many_neurons: int = 64
     best_neurons: int = 8
+    choices: int = 8
     most_tried: int = 10
     idle_blocks: int = 3
     selection_ridges: int = 20_000
@@ -252,6 +265,8 @@ class DeepSearchSettings:
     newton_start: float = 2.0**-16
     sight_neurons: int = 256
     sight_depth: int = 5
+    last_layer_missing: float = 1 / 32
+    last_layer_share: float = 1.0
 
 
 #: The settings of every search.

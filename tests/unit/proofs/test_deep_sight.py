@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -10,12 +11,27 @@ from random import Random
 import numpy as np
 import pytest
 
+import polyrelu
+from polyrelu import checker
 from polyrelu.network import Network, from_arrays
-from polyrelu.proofs.deep import aim, search as search_module, sight
+from polyrelu.outcomes import Identifiable
+from polyrelu.proofs.deep import aim, both_signs, ridges, sight
 from polyrelu.proofs.deep.aim import Goals, active_starts, ascend, common_zeros
+from polyrelu.proofs.deep.both_signs import KnownPoints, points_with_both_signs
+from polyrelu.proofs.deep.families import Family
+from polyrelu.proofs.deep.neuron_evidence import LayerEvidence, bits_of, layer_evidence
 from polyrelu.proofs.deep.orthant import Orthant
+from polyrelu.proofs.deep.ridges import DeepNetwork
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.proofs.deep.sign_ascent import ASCENT, SignGoals, ascend_to_signs
+from polyrelu.proofs.deep.triangles import Triangles
+from polyrelu.support.budget import Budget
+from tests.generators.files import NETS
+from tests.oracles.judge import certificate_bytes
+
+#: 784-4x256-10, of VNN-COMP 2022.
+MNIST = NETS / "mnist_256x4.onnx"
 
 WIDTHS = (9, 7, 7, 7, 7, 3)
 
@@ -43,9 +59,11 @@ def orthant_of(seed: int) -> Orthant:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small networks are searched by sight, too, with few points."""
-    monkeypatch.setattr(search_module, "SETTINGS", replace(SETTINGS, sight_neurons=1))
-    monkeypatch.setattr(sight, "SIGHT", replace(sight.SIGHT, batch=48, rounds=2))
+    monkeypatch.setattr(ridges, "SETTINGS", replace(SETTINGS, sight_neurons=1))
+    monkeypatch.setattr(sight, "SIGHT", replace(sight.SIGHT, batch=48, rounds=6))
     monkeypatch.setattr(aim, "AIM", replace(aim.AIM, steps=60))
+    few = replace(both_signs.BOTH_SIGNS, batch=48, rounds=6, first_steps=60, steps=40)
+    monkeypatch.setattr(both_signs, "BOTH_SIGNS", few)
 
 
 def test_coordinates_are_preactivations() -> None:
@@ -149,3 +167,133 @@ def test_weights_beyond_the_range_of_floats(power: int) -> None:
     search = DeepSearch(from_arrays(layers))
     search.run(rounds=0)
     assert all(search.is_met_by_its_plane(ridge) for ridge in search.ridges)
+
+
+def test_ascent_to_signs_shows_wanted_neurons() -> None:
+    """Where an ascent ends, more wanted neurons are active than at its start, and the guard is."""
+    orthant, draw = orthant_of(2), np.random.default_rng(2)
+    guards = np.resize(np.arange(7), 70)
+    starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
+    goals = SignGoals(4, [(3, guards)], np.ones((70, 7)), np.zeros((70, 7)))
+    points = ascend_to_signs(orthant, goals, starts, 60)
+    assert len(points) > 20
+    values = orthant.values(points)
+    assert (values[2] > 0).sum(axis=1).mean() > (orthant.values(starts)[2] > 0).sum(axis=1).mean()
+    num_active = (values[2] > 0).sum(axis=1)
+    assert (num_active >= ASCENT.least_active).all()
+    assert (num_active <= (values[1] > 0).sum(axis=1)).all()
+
+
+def test_ascent_finds_wanted_signs() -> None:
+    """A neuron of layer 4 becomes active at points at which another one of layer 3 stays active."""
+    orthant, draw = orthant_of(1), np.random.default_rng(1)
+    guards = np.resize(np.arange(7), 70)
+    starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
+    for v in range(7):
+        signs = np.zeros((70, 7))
+        off = orthant.values(starts)[3][:, v] < 0
+        signs[:, v] = 1
+        goals = SignGoals(4, [(3, guards[off])], np.ones((off.sum(), 7)), signs[off])
+        points = ascend_to_signs(orthant, goals, starts[off], 60)
+        found = orthant.values(points)[3][:, v] > 0 if len(points) else np.zeros(0)
+        if found.any():
+            return
+    pytest.fail("no neuron became active")
+
+
+@pytest.mark.parametrize("layer", [3, 4])
+def test_known_points_count_signs(layer: int) -> None:
+    """The table of signs is what the points show, and only the last layer needs no other neuron."""
+    orthant = orthant_of(3)
+    known = KnownPoints(orthant, layer)
+    points = np.abs(np.random.default_rng(3).normal(size=(40, 7))) * orthant.size
+    known.add(points[:25])
+    known.add(points[25:])
+    for h in range(7):
+        for v in range(7):
+            shown = set[bool]()
+            for values in zip(*orthant.values(points), strict=True):
+                others = (np.delete(values[layer - 1], v) > 0).any()
+                if values[layer - 2][h] > 0 and (layer == 4 or others):
+                    shown.add(bool(values[layer - 1][v] > 0))
+            wanted = 1 if True not in shown else -1 if False not in shown else 0
+            assert known.wanted[h, v] == wanted
+
+
+@pytest.mark.usefixtures("small")
+def test_a_proof_that_begins_by_sight() -> None:
+    """Walks find the few things that are missing; what was seen is in the certificate."""
+    search = DeepSearch(network_of(1))
+    assert search.run(rounds=0).missing
+    outcome = polyrelu.identify(network_of(1), budget=10_000)
+    assert isinstance(outcome, Identifiable)
+    data = certificate_bytes(outcome)
+    assert checker.check_bytes(data).verdict == "accepted"
+    layer_of = search.deep_network.layer_of
+    listed = {
+        (u, v, int(mask))
+        for plane in json.loads(data)["proof"]["hypotheses"][0]["evidence"]["slices"]
+        for u, v, mask in plane["ridges"]
+    }
+    by_sight = {(ridge.u, ridge.v, ridge.mask) for ridge in search.ridges}
+    assert {layer_of[v] for _, v, _ in by_sight & listed} == {2, 3, 4}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not MNIST.exists(), reason="the network is not here")
+def test_a_wide_trained_network() -> None:
+    """The default budget is enough for 784-4x256-10, and any of its ridges is there."""
+    outcome = polyrelu.identify(MNIST)
+    assert isinstance(outcome, Identifiable)
+    assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+
+
+def family_of(neuron: int, *active: int) -> Family:
+    """A family with one piece of a neuron of layer 4, where some of layer 3 are active."""
+    shown = sum(1 << 14 + h for h in set(active))
+    inactive = ((1 << 7) - 1 << 14) ^ shown
+    return Family(neuron, [shown | (1 << 14) - 1], shown, inactive, 0, False)
+
+
+def chosen_of_last_layer(evidence: LayerEvidence) -> list[set[int]]:
+    """For each neuron of layer 4 which of layer 3 are active at pieces of its chosen family."""
+    return [{h - 14 for h in bits_of(evidence.chosen[v].num_active)} for v in range(21, 28)]
+
+
+@pytest.mark.usefixtures("small")
+def test_families_that_can_be_distinguished() -> None:
+    """The largest families have nothing in common, others have two active neurons."""
+    network = DeepNetwork.of(network_of(1), "regular")
+    large = [family_of(21 + v, *((v + k) % 7 for k in range(4))) for v in range(7)]
+    small = [family_of(21 + v, 2, 5) for v in range(7)]
+    found = chosen_of_last_layer(layer_evidence(network, [*large, *small]))
+    assert all(len(found[v] & found[w]) >= 2 for v in range(7) for w in range(7))
+    assert {2, 5} in found
+    assert {0, 1, 2, 3} not in found
+
+
+@pytest.mark.usefixtures("small")
+def test_families_that_are_distinguished_stay() -> None:
+    network = DeepNetwork.of(network_of(1), "regular")
+    large = [family_of(21 + v, 0, 1, 2, 3, 4, v) for v in range(7)]
+    found = chosen_of_last_layer(
+        layer_evidence(network, [*large, *(family_of(21 + v, 2, 5) for v in range(7))])
+    )
+    assert found == [{0, 1, 2, 3, 4, v} for v in range(7)]
+
+
+@pytest.mark.usefixtures("small")
+def test_triangles_show_what_they_say() -> None:
+    """A pair is missing unless the layer-4 neuron vanishes at a ridge where the other is active."""
+    orthant = orthant_of(1)
+    known = points_with_both_signs(orthant, 4, Random(0), Budget())
+    triangles = Triangles(orthant, known, Budget(), lambda points: [True] * len(points))
+    planes = triangles.planes()
+    shown = np.zeros((7, 7), dtype=bool)
+    for plane in planes:
+        for point, _ in plane.ridges:
+            for layer, index in point.neurons:
+                if layer == 4:
+                    shown[:, index] |= point.active[14:21]
+    assert shown.sum() > 10
+    assert np.array_equal(shown, ~triangles.missing)

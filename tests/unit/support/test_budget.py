@@ -22,6 +22,18 @@ def test_work_is_used_up_at_the_price_that_exceeds_it() -> None:
         budget.spend(1)
 
 
+def test_only_what_is_left_is_paid() -> None:
+    budget = Budget(10)
+    part = budget.part(6)
+    assert part.pays(5)
+    assert not part.pays(2)
+    assert budget.pays(5)
+    assert not budget.pays(1)
+    assert budget.spent == 10
+    assert Budget().pays(1e9)
+    assert not Budget(seconds=0).pays(1)
+
+
 def test_no_work_at_all() -> None:
     with pytest.raises(WorkLimit):
         Budget(0).check()
