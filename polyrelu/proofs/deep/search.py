@@ -531,11 +531,14 @@ class DeepSearch:
         zeros = self._common_zeros.near(neurons, points)
         for x in zeros[: SETTINGS.newton_walks]:
             gradients = [self._common_zeros.gradient(other, x) for other in neurons]
-            normal = unit_vector(gradients[0])
-            along = self._random_unit_vector(len(x))
-            if len(gradients) > 1:
-                along = unit_vector(gradients[1] - (gradients[1] @ normal) * normal)
-            start = x - SETTINGS.newton_start * (1 + np.abs(x).max()) * normal
+            with np.errstate(all="ignore"):
+                normal = unit_vector(gradients[0])
+                along = self._random_unit_vector(len(x))
+                if len(gradients) > 1:
+                    along = unit_vector(gradients[1] - (gradients[1] @ normal) * normal)
+                start = x - SETTINGS.newton_start * (1 + np.abs(x).max()) * normal
+            if not np.isfinite([start, normal, along]).all():
+                continue
             plane = self._plane(start, normal, along)
             number = self._planes.add(plane)
             if number is not None:

@@ -146,8 +146,12 @@ class ContainmentProgram:
         found = row_basis(parts)
         return None if len(found) < parts.ncols else tuple(sorted(order[i] for i in found))
 
+    @np.errstate(all="ignore")
     def solve(self, budget: Budget) -> Combinations | None:
-        """Return combinations with s < 1, or None; `LimitReached` if the work does not last."""
+        """Return combinations with s < 1, or None; `LimitReached` if the work does not last.
+
+        There are none, either, where numbers are beyond the range of floats.
+        """
         if self.basis is None:
             return None
         rows, sizes = np.array([nearest_vector(row) for row in self.rows]), nearest_vector(self.row)
@@ -162,8 +166,10 @@ class ContainmentProgram:
             return None
         unit = np.abs(sizes).max() * lengths.max()
         terms = -sizes[self.negative, None] * negative / unit
-        caps = sizes[self.positive] * lengths / unit
-        point = table.solve(terms, self._rest(rows, sizes) / unit, caps)
+        rest, caps = self._rest(rows, sizes) / unit, sizes[self.positive] * lengths / unit
+        if not all(np.isfinite(part).all() for part in (table.vectors, terms, rest, caps)):
+            return None
+        point = table.solve(terms, rest, caps)
         if point is None or not point[-1] < 1 - 2 * SETTINGS.spare:
             return None
         gammas, g, lambdas, over = table.parts(point)
@@ -199,15 +205,22 @@ class _Table:
         The vectors of the t_j and of the e, shapes (count, size).
     num_terms
         The number of negative terms.
+
+    Attributes
+    ----------
+    vectors
+        The vectors, as columns.
+    num_entries
+        The number of entries of the program that are not 0.
     """
 
     def __init__(self, positive: Floats, extras: Floats, num_terms: int) -> None:
         self._num_terms, self._num_positive = num_terms, len(positive)
-        self._vectors = np.concatenate([positive, extras]).T
-        size, self._width = self._vectors.shape
+        self.vectors = np.concatenate([positive, extras]).T
+        size, self._width = self.vectors.shape
         self._num_equations = (num_terms + 1) * size
         # the upper bound of p_k a_k has g⁺ e and γ⁻ (a_j - z_j)
-        first, second = self._vectors.copy(), self._vectors.copy()
+        first, second = self.vectors.copy(), self.vectors.copy()
         first[:, : len(positive)] = 0
         second[:, len(positive) :] = 0
         self._in_sum = np.hstack([-first, second])
@@ -246,12 +259,12 @@ class _Table:
 
     def _blocks(self, caps: Floats) -> Iterator[tuple[int, int, Floats]]:
         """Yield the blocks of the matrix with their first rows and columns."""
-        size, width = self._vectors.shape
+        size, width = self.vectors.shape
         of_sum, limits = self._num_terms * size, self._num_equations
         shares = np.eye(self._num_positive, width)
         for k in range(self._num_terms):
             column = 2 * width * k
-            yield size * k, column, np.hstack([self._vectors, -self._vectors])
+            yield size * k, column, np.hstack([self.vectors, -self.vectors])
             yield of_sum, column, self._in_sum
             yield limits, column, np.hstack([shares, shares])
         column = 2 * width * self._num_terms
