@@ -242,10 +242,11 @@ def test_a_proof_that_begins_by_sight() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not MNIST.exists(), reason="the network is not here")
 def test_a_wide_trained_network() -> None:
-    """The default budget is enough for 784-4x256-10, and any of its ridges is there."""
+    """The default budget of `identify` is enough for 784-4x256-10; that of the checker is not."""
     outcome = polyrelu.identify(MNIST)
     assert isinstance(outcome, Identifiable)
-    assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+    data = certificate_bytes(outcome)
+    assert checker.check_bytes(data, budget=10**13).verdict == "accepted"
 
 
 def family_of(neuron: int, *active: int) -> Family:
