@@ -47,8 +47,9 @@ class BothSignsSettings:
         Before the last hidden layer, a neuron of layer ℓ-1 counts as active if it is above this
         share of the mean size of its layer.
     promising, noise
-        Points start at one of so many known points at which the neuron of layer ℓ is nearest to its
-        wanted sign, with coordinates times factors e^x of this standard deviation of x.
+        Points start at one of this number of known points, those at which the neuron of layer ℓ is
+        nearest to its wanted sign, with coordinates times factors e^x of this standard deviation of
+        x.
     """
 
     batch: int = 512
@@ -172,13 +173,13 @@ def points_with_both_signs(
 
 
 def _can_pay(orthant: Orthant, budget: Budget, count: int) -> bool:
-    """Pay for so many steps of points, if the budget has this much."""
+    """Pay for a number of steps of points, if the budget has this much."""
     products = 5 * sum(a * b for a, b in itertools.pairwise(orthant.widths[1:]))
     return budget.pays(price_of_boxes(count, products))
 
 
 def _some(pairs: Indices, count: int, draw: np.random.Generator) -> Indices:
-    """Return so many of the pairs, each of them several times if they are fewer."""
+    """Return a number of the pairs, each of them several times if they are fewer."""
     if len(pairs) < count:
         return np.resize(pairs, (count, 2))
     return pairs[draw.choice(len(pairs), size=count, replace=False)]

@@ -217,6 +217,7 @@ def _distinguish(
         return sum(are_distinguished(deep_network, v, w, mask & active[w]) for w in known if w != v)
 
     def is_short(v: int) -> bool:
+        """Return whether a neuron is not distinguished from all others."""
         return num_distinguished(v, active[v]) < len(known) - 1
 
     for _ in range(SETTINGS.choices):
