@@ -300,7 +300,7 @@ def test_nothing_in_part_among_all(folder: Path, capsys: pytest.CaptureFixture[s
 
 #: A process of its own, because Ctrl-C is one's own; it comes when 30 ridges are there.
 PRESS = """
-import os, signal
+import signal
 # processes in the background ignore Ctrl-C
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from polyrelu.cli.main import main
@@ -310,7 +310,7 @@ def press(search, ridge, location):
     before = len(search.ridges)
     add(search, ridge, location)
     if before == 29 and len(search.ridges) == 30:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
 DeepSearch.add = press
 raise SystemExit(main())
 """

@@ -361,7 +361,7 @@ def test_interrupt() -> None:
     def progress(step: ProgressStep) -> None:
         calls.append(step.num_done)
         if len(calls) == 3:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
     one, two = hinges(5)
     assert threading.current_thread() is threading.main_thread()
