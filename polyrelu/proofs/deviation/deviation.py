@@ -32,14 +32,14 @@ from polyrelu.proofs.deviation.arguments import (
     bounded_coordinates,
     chosen_outputs,
     corners_of,
-    first_boxes,
+    few_nodes,
     longer_search,
     not_negative,
     until_limit,
 )
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
-from polyrelu.proofs.deviation.certified import CertifiedTree, grid_for
+from polyrelu.proofs.deviation.certified import CertifiedTree, first_tree, grid_for
 from polyrelu.proofs.deviation.clause_limits import GoalLimits
 from polyrelu.proofs.deviation.depths import equally_deep
 from polyrelu.proofs.deviation.exact_search import ExactSearch
@@ -370,9 +370,8 @@ class _Question:
         size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
         price = 3 * price_of_forms(size, len(self.problem.lower))
         price += 2 * price_of_generators(size, num_neurons)
-        tree = self._new_tree(first_boxes(self.search.tree, price, budget))
-        tree.close(Budget(), self.progress, may_cut=False)
-        return tree
+        number = few_nodes(price, budget)
+        return first_tree(self._new_tree, self.search.tree, number, budget, self.progress)
 
     @property
     def _at_least(self) -> Fraction:

@@ -23,6 +23,8 @@ class DeviationSettings:
         Units of work for bounds on few large boxes, where a search was not finished.
     fallback_share
         Share of a limit of time for these bounds, in thousands of units of work per second.
+    fallback_growth
+        How many times as many nodes each tree of these boxes has as the one before, after a limit.
     exact_share
         Share of the remaining work for the search for an exact maximum.
     first_share
@@ -84,6 +86,7 @@ class DeviationSettings:
     boxes_per_check: int = 32
     fallback_work: float = 2_000
     fallback_share: float = 0.001
+    fallback_growth: int = 8
     exact_share: float = 0.5
     first_share: float = 0.002
     max_exact_inputs: int = 3
