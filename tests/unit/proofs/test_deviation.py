@@ -24,7 +24,7 @@ from polyrelu.proofs.deviation.certified import CertifiedTree
 from polyrelu.proofs.deviation.lipschitz import Norm
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.symmetry import match, permute, rescale
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 
 HAT = polyrelu.from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
 
@@ -249,7 +249,7 @@ def test_many_inputs_and_little_work(tmp_path: Path) -> None:
     assert bounds[0][0] >= bounds[1][0] >= bounds[1][1]
 
 
-@pytest.mark.parametrize("number", few_and_all(2, 60))
+@pytest.mark.parametrize("number", few_some_and_all(2, 12, 60))
 def test_signs_and_boxes_find_the_same_maximum(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
