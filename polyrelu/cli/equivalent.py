@@ -33,7 +33,7 @@ __all__ = ["add_equivalent", "read_pair"]
 
 #: Maximum number of outputs in floats that are printed for people.
 _MAX_VALUES = 12
-#: Differences of rounded weights are so many times smaller than the outputs, or more.
+#: Rounded weights change outputs by less than their quotient by this number.
 _SMALL = 1000
 #: Hints about a normalisation that one of two networks has.
 _ABOUT_NORMALISATION = {

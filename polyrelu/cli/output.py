@@ -146,7 +146,7 @@ def written_lines(
 ) -> list[str]:
     """Return lines of text about the files of the option -o; the certificate is the last file.
 
-    `cost` is that of its check.
+    `cost` is what its check costs.
     """
     if output is None:
         return []
