@@ -13,7 +13,7 @@ only if paths of links connect them, so ridges are picked along short paths.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -73,12 +73,37 @@ def select_ridges(
         """Return whether some ridges alone show enough."""
         return is_enough(evaluate(deep_network, some, Families(deep_network, some)))
 
-    wanted = [family for neuron in neurons for family in hypotheses.chosen[neuron].families]
+    wanted = [
+        family for neuron in neurons for family in _covering(hypotheses.chosen[neuron].families)
+    ]
     picked = _picked(deep_network, ridges, wanted, is_enough)
     found = picked if picked is not None else list(ridges)
     cost = (max(deep_network.widths[1:-1]) // SETTINGS.wide_layer) ** 2
     budget = (SETTINGS.selection_ridges + 2 * len(found)) // max(1, cost)
     return _reduced(found, are_enough, budget)
+
+
+def _covering(families: Sequence[Family]) -> list[Family]:
+    """Return families of a neuron with all active and all crossing neurons of all its families.
+
+    The chosen family comes first; then, again and again, the one that adds most.
+    """
+    kept, rest = [families[0]], list(families[1:])
+    active, crossing = families[0].num_active, families[0].crossed_by
+
+    def gain(family: Family) -> int:
+        """Return how many neurons a family adds."""
+        added = family.num_active & ~active, family.crossed_by & ~crossing
+        return sum(mask.bit_count() for mask in added)
+
+    while rest:
+        best = max(rest, key=gain)
+        if not gain(best):
+            break
+        kept.append(best)
+        rest.remove(best)
+        active, crossing = active | best.num_active, crossing | best.crossed_by
+    return kept
 
 
 def _picked(
@@ -178,6 +203,7 @@ class _Selection:
         self._links: defaultdict[Piece, list[tuple[Piece, int]]] = defaultdict(list)
         self._steps_up: defaultdict[Piece, list[int]] = defaultdict(list)
         self._same_layer: defaultdict[Piece, list[int]] = defaultdict(list)
+        self._shown_by: defaultdict[Piece, list[int]] = defaultdict(list)
         for i, ridge in enumerate(ridges):
             self._index(i, ridge)
         self._kept = {self._families.root(family.key): _KeptFamily(family) for family in wanted}
@@ -188,7 +214,9 @@ class _Selection:
             self._pick_pieces(self._kept[self._families.root(family.key)])
 
     def _index(self, i: int, ridge: Ridge) -> None:
-        """Enter the links of a ridge, and its crossing under the families that meet there."""
+        """Enter a ridge under its families, with its links and what its crossing leads to."""
+        for root in dict.fromkeys(root for root, _ in self._roots_at(i)):
+            self._shown_by[root].append(i)
         for one, other in ridge.links:
             self._links[one].append((other, i))
             self._links[other].append((one, i))
@@ -264,13 +292,33 @@ class _Selection:
     def _pick_pieces(self, kept: _KeptFamily) -> None:
         """Pick paths until the kept pieces have all active and inactive neurons of the family."""
         if not kept.masks:
-            self._keep(kept, kept.family.masks[0])
+            self._pick_first(kept)
         while (
             kept.family.num_active & ~kept.num_active
             or kept.family.num_inactive & ~kept.num_inactive
         ):
             paths = self._shortest_paths(kept)
             self._keep_path(kept, self._best_target(kept, paths), paths)
+
+    def _pick_first(self, kept: _KeptFamily) -> None:
+        """Keep a first piece of a family, on a ridge that is picked anyway if there is one."""
+        root = self._families.root(kept.family.key)
+        indices = self._shown_by[root]
+        i = next((i for i in indices if i in self.used), None)
+        if i is None:
+            i = max(indices, key=self._num_begun_by)
+            self.used.add(i)
+        self._keep(kept, next(mask for r, mask in self._roots_at(i) if r == root))
+
+    def _num_begun_by(self, i: int) -> int:
+        """Return the number of the families that a ridge shows of which nothing is kept yet."""
+        roots = {root for root, _ in self._roots_at(i)}
+        return sum(root in self._kept and not self._kept[root].masks for root in roots)
+
+    def _roots_at(self, i: int) -> Iterator[tuple[Piece, int]]:
+        """Yield the representative of the family of each piece at a ridge, and its mask."""
+        for piece in self._ridges[i].pieces:
+            yield self._families.root(piece), piece.mask
 
     def _shortest_paths(self, kept: _KeptFamily) -> _Paths:
         """Return shortest paths from the kept pieces to all other pieces of a family."""
