@@ -73,9 +73,7 @@ def select_ridges(
         """Return whether some ridges alone show enough."""
         return is_enough(evaluate(deep_network, some, Families(deep_network, some)))
 
-    wanted = [
-        family for neuron in neurons for family in _covering(hypotheses.chosen[neuron].families)
-    ]
+    wanted = [family for neuron in neurons for family in hypotheses.chosen[neuron].families]
     picked = _picked(deep_network, ridges, wanted, is_enough)
     found = picked if picked is not None else list(ridges)
     cost = (max(deep_network.widths[1:-1]) // SETTINGS.wide_layer) ** 2
