@@ -47,55 +47,55 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2956  3.8 Domains of pairs, and theorem point
   3111      theorem point
   3180  3.9 Ridges: theorems deep and deep-part
-  4255      theorem deep
-  4263      theorem deep-part
-  4313    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4443      theorem deep-sparse
-  4451      theorem deep-sparse-part
-  4464  3.10 Injectivity: theorems active-rows and collision
-  4490      theorem collision
-  4517      theorem active-rows
-  4797  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4880      theorem jumps
-  4907      theorem hyperplanes
-  4930      theorem affine-maps
-  4954      theorem bends
-  4985  3.12 Functional dimensions: theorem jacobian
-  4991      theorem jacobian
-  5106  3.13 Leaky ReLU stacks
-  5190    leaky-shallow
-  5193      theorem leaky-shallow
-  5208    leaky-chains
-  5211      theorem leaky-chains
-  5391    leaky-replacement
-  5394      theorem leaky-replacement
-  5456  3.14 Networks of blocks
-  5488      theorem blocks-neuron
-  5830      theorem blocks-replacement
-  6012      theorem blocks-one-sided
-  6187  4. Verdicts
-  6322  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  7135      theorem tree-equal
-  7155      theorem tree
-  7276  5.1 Lists of regions: claim regions, theorem regions
-  7281      theorem regions
-  7321  5.2 Limits
-  7327  5.3 Vertices: theorems vertices and complex (any networks)
-  7892      theorem vertices
-  7907      theorem complex
-  7925  5.4 Injectivity by cells: theorem cell-pairs
-  7937      theorem cell-pairs
-  8055  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  8060      theorem inverse-lipschitz
-  8223  5.6 Injectivity by a left inverse: theorem left-inverse
-  8226      theorem left-inverse
-  8295  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  8298      theorem monotone
-  8402  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10305  5.9 Teaching sets: theorem parallel-lines
- 10319      theorem parallel-lines
- 10425    Files
- 10565    The command line
+  4256      theorem deep
+  4264      theorem deep-part
+  4314    Theorem D, sparse competitors: zero weights, and ridges without a bend
+  4444      theorem deep-sparse
+  4452      theorem deep-sparse-part
+  4465  3.10 Injectivity: theorems active-rows and collision
+  4491      theorem collision
+  4518      theorem active-rows
+  4798  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4881      theorem jumps
+  4908      theorem hyperplanes
+  4931      theorem affine-maps
+  4955      theorem bends
+  4986  3.12 Functional dimensions: theorem jacobian
+  4992      theorem jacobian
+  5107  3.13 Leaky ReLU stacks
+  5191    leaky-shallow
+  5194      theorem leaky-shallow
+  5209    leaky-chains
+  5212      theorem leaky-chains
+  5392    leaky-replacement
+  5395      theorem leaky-replacement
+  5457  3.14 Networks of blocks
+  5489      theorem blocks-neuron
+  5831      theorem blocks-replacement
+  6013      theorem blocks-one-sided
+  6188  4. Verdicts
+  6323  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  7136      theorem tree-equal
+  7156      theorem tree
+  7277  5.1 Lists of regions: claim regions, theorem regions
+  7282      theorem regions
+  7322  5.2 Limits
+  7328  5.3 Vertices: theorems vertices and complex (any networks)
+  7893      theorem vertices
+  7908      theorem complex
+  7926  5.4 Injectivity by cells: theorem cell-pairs
+  7938      theorem cell-pairs
+  8056  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  8061      theorem inverse-lipschitz
+  8224  5.6 Injectivity by a left inverse: theorem left-inverse
+  8227      theorem left-inverse
+  8296  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  8299      theorem monotone
+  8403  5.8 Bounds: theorems deviation, range, holds, same-decisions
+ 10306  5.9 Teaching sets: theorem parallel-lines
+ 10320      theorem parallel-lines
+ 10426    Files
+ 10566    The command line
 """
 
 from __future__ import annotations
@@ -3819,7 +3819,8 @@ class FamilySets:
             return False
         a, b = (neurons.rows[layer][neurons.index(own.neuron)] for own in (one, other))
         common = neurons.part(getattr(one, by) & getattr(other, by), layer - 1)
-        self.meter.pay_modular(4 * neurons.widths[layer - 1])
+        places = neurons.widths[layer - 1] // 4 + 4 * common.bit_count()
+        self.meter.pay_modular(16 + places)
         return are_independent(a, b, ones(common))
 
 

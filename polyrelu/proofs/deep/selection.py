@@ -13,8 +13,9 @@ only if paths of links connect them, so ridges are picked along short paths.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeAlias
 
 from polyrelu.proofs.deep.families import Families, Family
@@ -73,15 +74,19 @@ def select_ridges(
         """Return whether some ridges alone show enough."""
         return is_enough(evaluate(deep_network, some, Families(deep_network, some)))
 
-    wanted = [family for neuron in neurons for family in hypotheses.chosen[neuron].families]
-    picked = _picked(deep_network, ridges, wanted, is_enough)
+    wanted = [hypotheses.chosen[neuron].families for neuron in neurons]
+    cost = max(1, max(deep_network.widths[1:-1]) // SETTINGS.wide_layer) ** 2
+    if cost == 1:
+        used = _Selection(deep_network, ridges, chain.from_iterable(wanted)).used
+    else:  # trials cannot repair much, so that more is chosen before
+        used = _Selection(deep_network, ridges, chain.from_iterable(map(_covering, wanted))).shown()
+    picked = _repaired(deep_network, ridges, used, is_enough)
     found = picked if picked is not None else list(ridges)
-    cost = (max(deep_network.widths[1:-1]) // SETTINGS.wide_layer) ** 2
-    budget = (SETTINGS.selection_ridges + 2 * len(found)) // max(1, cost)
+    budget = (SETTINGS.selection_ridges + 2 * len(found)) // cost
     return _reduced(found, are_enough, budget)
 
 
-def _covering(families: Sequence[Family]) -> list[Family]:
+def _covering(families: Sequence[Family]) -> Sequence[Family]:
     """Return families of a neuron with all active and all crossing neurons of all its families.
 
     The chosen family comes first; then, again and again, the one that adds most.
@@ -104,18 +109,17 @@ def _covering(families: Sequence[Family]) -> list[Family]:
     return kept
 
 
-def _picked(
+def _repaired(
     deep_network: DeepNetwork,
     ridges: Sequence[Ridge],
-    wanted: Sequence[Family],
+    used: set[int],
     is_enough: Callable[[DeepHypotheses], bool],
 ) -> list[Ridge] | None:
-    """Return few ridges that are enough: ridges that show the wanted families, and repairs.
+    """Return few ridges that are enough: picked ridges, given by their indices, and repairs.
 
     A repair adds all ridges at the neurons that still miss something. None is returned if the
     ridges are not enough after the permitted number of repairs.
     """
-    used = _Selection(deep_network, ridges, wanted).used
     for _ in range(SETTINGS.selection_repairs):
         chosen = [ridges[i] for i in sorted(used)]
         hypotheses = evaluate(deep_network, chosen, Families(deep_network, chosen))
@@ -192,8 +196,9 @@ class _Selection:
     """Picks ridges for some families; `used` has the indices of the picked ridges."""
 
     def __init__(
-        self, deep_network: DeepNetwork, ridges: Sequence[Ridge], wanted: Sequence[Family]
+        self, deep_network: DeepNetwork, ridges: Sequence[Ridge], families: Iterable[Family]
     ) -> None:
+        wanted = list(families)
         self._network, self._ridges = deep_network, ridges
         self.used: set[int] = set()
         self._families = Families(deep_network, ridges)
@@ -201,7 +206,6 @@ class _Selection:
         self._links: defaultdict[Piece, list[tuple[Piece, int]]] = defaultdict(list)
         self._steps_up: defaultdict[Piece, list[int]] = defaultdict(list)
         self._same_layer: defaultdict[Piece, list[int]] = defaultdict(list)
-        self._shown_by: defaultdict[Piece, list[int]] = defaultdict(list)
         for i, ridge in enumerate(ridges):
             self._index(i, ridge)
         self._kept = {self._families.root(family.key): _KeptFamily(family) for family in wanted}
@@ -211,10 +215,27 @@ class _Selection:
         for family in wanted:
             self._pick_pieces(self._kept[self._families.root(family.key)])
 
+    def shown(self) -> set[int]:
+        """Return the picked ridges, and others that show the kept families which they do not show.
+
+        Where one piece of a family of the last hidden layer is enough, no ridge was picked for it.
+        """
+        at = defaultdict[Piece, list[int]](list)
+        for i, ridge in enumerate(self._ridges):
+            for piece in ridge.pieces:
+                at[piece].append(i)
+        first = {Piece(kept.family.neuron, min(kept.masks)) for kept in self._kept.values()}
+        used, left = set(self.used), first
+        left -= {piece for i in used for piece in self._ridges[i].pieces}
+        for piece in sorted(left):
+            if piece in left:
+                best = max(at[piece], key=lambda i: len(left.intersection(self._ridges[i].pieces)))
+                used.add(best)
+                left.difference_update(self._ridges[best].pieces)
+        return used
+
     def _index(self, i: int, ridge: Ridge) -> None:
-        """Enter a ridge under its families, with its links and what its crossing leads to."""
-        for root in dict.fromkeys(root for root, _ in self._roots_at(i)):
-            self._shown_by[root].append(i)
+        """Enter the links of a ridge, and its crossing under the families that meet there."""
         for one, other in ridge.links:
             self._links[one].append((other, i))
             self._links[other].append((one, i))
@@ -290,33 +311,13 @@ class _Selection:
     def _pick_pieces(self, kept: _KeptFamily) -> None:
         """Pick paths until the kept pieces have all active and inactive neurons of the family."""
         if not kept.masks:
-            self._pick_first(kept)
+            self._keep(kept, kept.family.masks[0])
         while (
             kept.family.num_active & ~kept.num_active
             or kept.family.num_inactive & ~kept.num_inactive
         ):
             paths = self._shortest_paths(kept)
             self._keep_path(kept, self._best_target(kept, paths), paths)
-
-    def _pick_first(self, kept: _KeptFamily) -> None:
-        """Keep a first piece of a family, on a ridge that is picked anyway if there is one."""
-        root = self._families.root(kept.family.key)
-        indices = self._shown_by[root]
-        i = next((i for i in indices if i in self.used), None)
-        if i is None:
-            i = max(indices, key=self._num_begun_by)
-            self.used.add(i)
-        self._keep(kept, next(mask for r, mask in self._roots_at(i) if r == root))
-
-    def _num_begun_by(self, i: int) -> int:
-        """Return the number of the families that a ridge shows of which nothing is kept yet."""
-        roots = {root for root, _ in self._roots_at(i)}
-        return sum(root in self._kept and not self._kept[root].masks for root in roots)
-
-    def _roots_at(self, i: int) -> Iterator[tuple[Piece, int]]:
-        """Yield the representative of the family of each piece at a ridge, and its mask."""
-        for piece in self._ridges[i].pieces:
-            yield self._families.root(piece), piece.mask
 
     def _shortest_paths(self, kept: _KeptFamily) -> _Paths:
         """Return shortest paths from the kept pieces to all other pieces of a family."""
