@@ -76,9 +76,11 @@ class CommonZeros:
         return np.asarray(points[is_zero], dtype=np.float64)
 
     def gradient(self, neuron: NeuronId, point: Floats) -> Floats:
-        """Return the gradient of a neuron at a point."""
-        values = self._values(point[None], neuron.layer)
-        return np.asarray(self._forms([neuron], values, 0.0)[1][0, 0], dtype=np.float64)
+        """Return the gradient of a neuron at a point; not finite beyond the range of floats."""
+        with np.errstate(all="ignore"):
+            values = self._values(point[None], neuron.layer)
+            gradients = self._forms([neuron], values, 0.0)[1]
+        return np.asarray(gradients[0, 0], dtype=np.float64)
 
     def _values(self, points: Floats, last: int) -> list[Floats]:
         """Return the preactivations of all layers up to one, shape (points, width) each."""

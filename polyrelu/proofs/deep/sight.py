@@ -23,7 +23,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from polyrelu.proofs.deep.aim import AIM, Goals, active_starts, ascend, common_zeros, nearest_zeros
+from polyrelu.proofs.deep.aim import (
+    AIM,
+    ZeroAims,
+    active_starts,
+    common_zeros,
+    nearest_zeros,
+)
+from polyrelu.proofs.deep.ascent import ascend
 from polyrelu.proofs.deep.orthant import Orthant, Zeros
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
@@ -248,8 +255,8 @@ class SightSearch:
         if number >= SIGHT.full_rounds:
             wanted = self._part_of(wanted)
             share = SIGHT.steps[number % len(SIGHT.steps)]
-        goals = Goals((layer, v), (layer, starts.guards[chosen]), wanted)
-        found, points = ascend(orthant, goals, starts.points[chosen], share)
+        aims = ZeroAims((layer, v), (layer, starts.guards[chosen]), wanted)
+        found, points = ascend(orthant, aims, starts.points[chosen], AIM.steps, share)
         flags = self._with_ridges(self._completed([(layer, v[found])], points[found]))
         if not flags:
             return

@@ -26,7 +26,7 @@ from polyrelu.proofs.deep.planes_of_ridges import (
     rounded_corners,
 )
 from polyrelu.proofs.deep.sight import Judge, RidgePoint
-from polyrelu.proofs.deep.sign_ascent import ASCENT
+from polyrelu.proofs.deep.sign_ascent import SIGNS
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.typing import Floats, Indices, Mask
@@ -480,7 +480,7 @@ class Triangles:
         """
         ends = [self._orthant.number(layer, 0) for layer in range(1, self._layer + 1)]
         counts = [int(np.count_nonzero(active[a:b])) for a, b in itertools.pairwise(ends)]
-        return counts[-1] >= ASCENT.least_active and min(counts) == counts[-1]
+        return counts[-1] >= SIGNS.least_active and min(counts) == counts[-1]
 
     def _chosen(self, found: list[_Found]) -> list[_Found]:
         """Choose few of the ridges that show new pairs, those with the most first."""

@@ -16,7 +16,8 @@ from polyrelu import checker
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import Identifiable
 from polyrelu.proofs.deep import aim, both_signs, ridges, sight
-from polyrelu.proofs.deep.aim import Goals, active_starts, ascend, common_zeros
+from polyrelu.proofs.deep.aim import ZeroAims, active_starts, common_zeros
+from polyrelu.proofs.deep.ascent import ascend
 from polyrelu.proofs.deep.both_signs import KnownPoints, points_with_both_signs
 from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.neuron_evidence import LayerEvidence, bits_of, layer_evidence
@@ -24,7 +25,7 @@ from polyrelu.proofs.deep.orthant import Orthant
 from polyrelu.proofs.deep.ridges import DeepNetwork
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.settings import SETTINGS
-from polyrelu.proofs.deep.sign_ascent import ASCENT, SignGoals, ascend_to_signs
+from polyrelu.proofs.deep.sign_ascent import SIGNS, SignAims
 from polyrelu.proofs.deep.triangles import Triangles
 from polyrelu.support.budget import Budget
 from tests.generators.files import NETS
@@ -101,8 +102,8 @@ def test_ascent_shows_wanted_neurons() -> None:
     guards = np.resize(np.arange(7), 70)
     starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
     neurons = (guards + 1) % 7
-    goals = Goals((3, neurons), (3, guards), np.ones((70, 7), dtype=bool))
-    found, points = ascend(orthant, goals, starts)
+    aims = ZeroAims((3, neurons), (3, guards), np.ones((70, 7), dtype=bool))
+    found, points = ascend(orthant, aims, starts, 200)
     assert found.sum() > 20
     succeeded, ends = common_zeros(orthant, points[found], [(3, neurons[found])])
     values = orthant.values(ends[succeeded])
@@ -174,13 +175,14 @@ def test_ascent_to_signs_shows_wanted_neurons() -> None:
     orthant, draw = orthant_of(2), np.random.default_rng(2)
     guards = np.resize(np.arange(7), 70)
     starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
-    goals = SignGoals(4, [(3, guards)], np.ones((70, 7)), np.zeros((70, 7)))
-    points = ascend_to_signs(orthant, goals, starts, 60)
+    aims = SignAims(4, [(3, guards)], np.ones((70, 7)), np.zeros((70, 7)))
+    found, points = ascend(orthant, aims, starts, 60)
+    points = points[found]
     assert len(points) > 20
     values = orthant.values(points)
     assert (values[2] > 0).sum(axis=1).mean() > (orthant.values(starts)[2] > 0).sum(axis=1).mean()
     num_active = (values[2] > 0).sum(axis=1)
-    assert (num_active >= ASCENT.least_active).all()
+    assert (num_active >= SIGNS.least_active).all()
     assert (num_active <= (values[1] > 0).sum(axis=1)).all()
 
 
@@ -193,10 +195,9 @@ def test_ascent_finds_wanted_signs() -> None:
         signs = np.zeros((70, 7))
         off = orthant.values(starts)[3][:, v] < 0
         signs[:, v] = 1
-        goals = SignGoals(4, [(3, guards[off])], np.ones((off.sum(), 7)), signs[off])
-        points = ascend_to_signs(orthant, goals, starts[off], 60)
-        found = orthant.values(points)[3][:, v] > 0 if len(points) else np.zeros(0)
-        if found.any():
+        aims = SignAims(4, [(3, guards[off])], np.ones((off.sum(), 7)), signs[off])
+        found, points = ascend(orthant, aims, starts[off], 60)
+        if (orthant.values(points[found])[3][:, v] > 0).any():
             return
     pytest.fail("no neuron became active")
 
