@@ -24,7 +24,7 @@ from polyrelu.proofs.deep.ascent import (
     shortfall,
     units,
 )
-from polyrelu.proofs.deep.orthant import Orthant, Zeros
+from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
 from polyrelu.support.typing import Floats, Indices, Mask
 
 __all__ = ["AIM", "ZeroAims", "active_starts", "common_zeros", "nearest_zeros"]
@@ -80,8 +80,8 @@ class ZeroAims:
         The neurons of layer ℓ-1 that shall be active, as many as possible; a row for each point.
     """
 
-    zero: Zeros
-    guard: Zeros
+    zero: NeuronPerPoint
+    guard: NeuronPerPoint
     wanted: Mask
 
     def gains(self, values: Sequence[Floats]) -> Floats:
@@ -109,7 +109,7 @@ class ZeroAims:
         return np.asarray(here.points + move + change, dtype=np.float64)
 
 
-def active_starts(orthant: Orthant, neurons: Zeros, points: Floats) -> Floats:
+def active_starts(orthant: Orthant, neurons: NeuronPerPoint, points: Floats) -> Floats:
     """Move points until a neuron is active at each of them, where that succeeds."""
     layer, indices = neurons
     for step in range(AIM.start_steps):
@@ -124,7 +124,7 @@ def active_starts(orthant: Orthant, neurons: Zeros, points: Floats) -> Floats:
 def common_zeros(
     orthant: Orthant,
     points: Floats,
-    neurons: Sequence[Zeros],
+    neurons: Sequence[NeuronPerPoint],
     targets: Floats | None = None,
     free: Indices | None = None,
 ) -> tuple[Mask, Floats]:
@@ -175,7 +175,7 @@ def common_zeros(
 
 
 def nearest_zeros(
-    orthant: Orthant, points: Floats, neurons: Sequence[Zeros], layer: int, count: int
+    orthant: Orthant, points: Floats, neurons: Sequence[NeuronPerPoint], layer: int, count: int
 ) -> Indices:
     """Return the neurons of a layer whose zeros are nearest where some neurons stay as they are.
 
@@ -206,7 +206,7 @@ def nearest_zeros(
     return np.array(found, dtype=np.int64).reshape(len(points), -1)
 
 
-def _at(values: Sequence[Floats], neurons: Sequence[Zeros]) -> Floats:
+def _at(values: Sequence[Floats], neurons: Sequence[NeuronPerPoint]) -> Floats:
     """Return the values of some neurons, a row for each point."""
     everywhere = np.arange(len(values[0]))
     columns = [values[layer - 1][everywhere, found] for layer, found in neurons]

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from polyrelu.proofs.deep.orthant import Orthant, Zeros
+from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
 from polyrelu.support.typing import Floats, Mask
 
 __all__ = [
@@ -133,7 +133,7 @@ def pull(values: Floats, wanted: Mask) -> Floats:
     return np.where(wanted & (relative < ASCENT.pull_below), strengths, 0.0)
 
 
-def shortfall(values: Sequence[Floats], guards: Zeros) -> Floats:
+def shortfall(values: Sequence[Floats], guards: NeuronPerPoint) -> Floats:
     """Return by how much neurons that stay active are less than they shall be at least."""
     layer, indices = guards
     own = values[layer - 1]
@@ -144,7 +144,7 @@ def shortfall(values: Sequence[Floats], guards: Zeros) -> Floats:
 def corrected(
     orthant: Orthant,
     here: Here,
-    goal: tuple[Zeros, Floats],
+    goal: tuple[NeuronPerPoint, Floats],
     move: Floats,
     both_ways: bool = True,
 ) -> Floats:

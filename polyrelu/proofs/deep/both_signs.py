@@ -17,7 +17,7 @@ import numpy as np
 
 from polyrelu.proofs.deep.aim import AIM, active_starts
 from polyrelu.proofs.deep.ascent import ascend
-from polyrelu.proofs.deep.orthant import Orthant, Zeros
+from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
 from polyrelu.proofs.deep.sign_ascent import SignAims
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
@@ -120,7 +120,7 @@ class KnownPoints:
     @property
     def is_last(self) -> bool:
         """Whether the layer is the last hidden one."""
-        return self.layer == self._orthant.depth
+        return self.layer == self._orthant.last_layer
 
     @property
     def wanted(self) -> Indices:
@@ -207,7 +207,7 @@ def _next_aims(
         points[i], values = known.points[place], known.values[place].copy()
         values[v] = -np.inf
         others[i] = np.argmax(values)
-    guards: list[Zeros] = [(known.layer - 1, pairs[:, 0])]
+    guards: list[NeuronPerPoint] = [(known.layer - 1, pairs[:, 0])]
     if not known.is_last:
         guards.append((known.layer, others))
     lacking = np.count_nonzero(wanted, axis=1)

@@ -100,5 +100,5 @@ def _last_layer(
     """
     work = budget.total_work
     own = budget.apart(None if work is None else work * SETTINGS.last_layer_share)
-    known = points_with_both_signs(orthant, orthant.depth, random, own)
+    known = points_with_both_signs(orthant, orthant.last_layer, random, own)
     return Triangles(orthant, known, own, are_good).planes()

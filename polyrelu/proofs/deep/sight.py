@@ -31,7 +31,7 @@ from polyrelu.proofs.deep.aim import (
     nearest_zeros,
 )
 from polyrelu.proofs.deep.ascent import ascend
-from polyrelu.proofs.deep.orthant import Orthant, Zeros
+from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.typing import Floats, Indices, Mask
@@ -168,7 +168,7 @@ class SightSearch:
     def ridge_points(self) -> list[RidgePoint]:
         """Return the ridges of flags that show layers 1, 2, … as far as the budget reaches."""
         flags = list[Flag]()
-        for layer in range(3, self._orthant.depth):
+        for layer in range(3, self._orthant.last_layer):
             covering = self._cover(layer)
             if layer == 3:
                 second = self._lower_flags(2, covering)
@@ -218,11 +218,7 @@ class SightSearch:
         """Pay for steps of points and for a flag at each of them, if the budget has this much."""
         price = price_of_boxes(count * steps, 5 * self._products)
         price += price_of_boxes(count, self._matrix_products)
-        left = self._budget.work_left
-        if (left is not None and left < price) or self._budget.why_stopped() is not None:
-            return False
-        self._budget.pay(price)
-        return True
+        return self._budget.pays(price)
 
     def _starts(self, layer: int) -> _Starts:
         """Return points at which a neuron of a layer is active, where that succeeds."""
@@ -287,7 +283,7 @@ class SightSearch:
                 row[kept] = True
         return found
 
-    def _completed(self, zeros: list[Zeros], points: Floats) -> list[Flag]:
+    def _completed(self, zeros: list[NeuronPerPoint], points: Floats) -> list[Flag]:
         """Return flags at points near zeros of a neuron, with the neurons nearest in each layer.
 
         For the next layer several neurons are tried, for later ones the nearest.
@@ -296,7 +292,7 @@ class SightSearch:
         flags, left = list[Flag](), np.arange(len(points))
         if not len(points):
             return flags
-        upper = list(range(layer + 1, self._orthant.depth + 1))
+        upper = list(range(layer + 1, self._orthant.last_layer + 1))
         partners = [
             nearest_zeros(self._orthant, points, zeros, number, SIGHT.partners) for number in upper
         ]
@@ -317,7 +313,7 @@ class SightSearch:
         found = dict[int, Flag]()
         for row in self._nearest_flags(layer, flags):
             left = [i for i in range(len(row)) if i not in found]
-            if not left:
+            if not left or not self._can_pay(len(left), AIM.newton_steps):
                 break
             bases = [flags[int(row[i])] for i in left]
             neurons = [(layer, np.array(left)), *_zeros_of(bases)]
@@ -395,12 +391,12 @@ class SightSearch:
             yield i, RidgePoint((u, v), ends[i], active[i])
 
 
-def _free(neurons: Sequence[Zeros]) -> Indices | None:
+def _free(neurons: Sequence[NeuronPerPoint]) -> Indices | None:
     """Return the neurons of layer 1 among some neurons: coordinates that may vanish."""
     return neurons[0][1] if neurons[0][0] == 1 else None
 
 
-def _zeros_of(flags: Sequence[Flag]) -> list[Zeros]:
+def _zeros_of(flags: Sequence[Flag]) -> list[NeuronPerPoint]:
     """Return the neurons of flags with the same layers, layer by layer."""
     return [
         (layer, np.array([flag.neurons[number][1] for flag in flags], dtype=np.int64))
@@ -408,7 +404,7 @@ def _zeros_of(flags: Sequence[Flag]) -> list[Zeros]:
     ]
 
 
-def _flags(neurons: Sequence[Zeros], points: Floats, succeeded: Mask) -> list[Flag]:
+def _flags(neurons: Sequence[NeuronPerPoint], points: Floats, succeeded: Mask) -> list[Flag]:
     """Return the flags at the points where a search for common zeros succeeded."""
     return [
         Flag(tuple((layer, int(indices[i])) for layer, indices in neurons), points[i])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyrelu.proofs.deep.ascent import Here, corrected, pull, shortfall, units
-from polyrelu.proofs.deep.orthant import Orthant, Zeros
+from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
 from polyrelu.support.typing import Floats
 
 __all__ = ["SIGNS", "SignAims"]
@@ -72,7 +72,7 @@ class SignAims:
     """
 
     layer: int
-    guards: Sequence[Zeros]
+    guards: Sequence[NeuronPerPoint]
     weights: Floats
     signs: Floats
 

@@ -25,6 +25,7 @@ from polyrelu.proofs.deep.orthant import Orthant
 from polyrelu.proofs.deep.ridges import DeepNetwork
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.proofs.deep.sight import Flag, SightSearch
 from polyrelu.proofs.deep.sign_ascent import SIGNS, SignAims
 from polyrelu.proofs.deep.triangles import Triangles
 from polyrelu.support.budget import Budget
@@ -151,6 +152,20 @@ def test_no_round_beyond_the_budget() -> None:
     search = DeepSearch(network_of(3))
     search.run(budget=0.001, rounds=0)
     assert not search.ridges
+
+
+@pytest.mark.usefixtures("small")
+def test_lower_layers_are_paid_for() -> None:
+    """Flags of layer 2 are looked for with work only, and cost some of it."""
+    orthant = orthant_of(3)
+    points = np.abs(np.random.default_rng(3).normal(size=(4, 7))) * orthant.size
+    flags = [Flag(((3, i), (4, i)), point) for i, point in enumerate(points)]
+    for work in (None, 0.5):
+        budget = Budget(work)
+        search = SightSearch(orthant, Random(0), budget, lambda points: [True] * len(points))
+        found = search._lower_flags(2, flags)
+        assert (budget.spent > 0) is (work is None)
+        assert not found or work is None
 
 
 @pytest.mark.usefixtures("small")
