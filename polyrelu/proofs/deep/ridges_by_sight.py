@@ -12,7 +12,7 @@ from random import Random
 
 import numpy as np
 
-from polyrelu.network import Network
+from polyrelu.network import NeuronId
 from polyrelu.proofs.deep.both_signs import points_with_both_signs
 from polyrelu.proofs.deep.orthant import Orthant
 from polyrelu.proofs.deep.planes import Plane
@@ -27,7 +27,7 @@ __all__ = ["ridges_by_sight"]
 
 
 def ridges_by_sight(
-    network: Network, random: Random, budget: Budget
+    deep_network: DeepNetwork, random: Random, budget: Budget
 ) -> Iterator[tuple[Plane, list[tuple[Ridge, tuple[float, float]]]]]:
     """Yield planes, with ridges in them and their approximate coordinates (s, t).
 
@@ -35,28 +35,24 @@ def ridges_by_sight(
 
     Parameters
     ----------
-    network
-        A plain stack with at least three hidden layers.
+    deep_network
+        The network, with at least three hidden layers, and the class of competitors.
     random
         The source of all random choices.
     budget
         What pays for the layers before the last hidden one; the last one has work of its own.
     """
-    orthant = Orthant.of(network)
+    orthant = Orthant.of(deep_network.network)
     if orthant is None:
         return
-    # ridges that are good for regular competitors are so for transversal ones
-    deep_network = DeepNetwork.of(network, "regular")
-
-    def ridges_at(points: Sequence[RidgePoint]) -> list[Ridge]:
-        """Return the ridges at points, with their types."""
-        pairs = [tuple(orthant.number(*neuron) for neuron in point.neurons) for point in points]
-        masks = [mask_of(point.active) for point in points]
-        return deep_network.ridges([(min(pair), max(pair)) for pair in pairs], masks)
+    strict = deep_network
+    if deep_network.among == "transversal":
+        # ridges that are good for regular competitors are so for transversal ones
+        strict = DeepNetwork.of(deep_network.network, "regular")
 
     def are_good(points: Sequence[RidgePoint]) -> list[bool]:
         """Return which points are points of good ridges."""
-        return [ridge.kind is not None for ridge in ridges_at(points)]
+        return [ridge.kind is not None for ridge in _ridges_at(strict, points)]
 
     try:
         with np.errstate(all="ignore"):
@@ -64,11 +60,16 @@ def ridges_by_sight(
     except np.linalg.LinAlgError:  # numbers beyond the range of floats
         return
     for found in planes:
-        ridges = ridges_at([point for point, _ in found.ridges])
-        yield (
-            found.plane,
-            [(ridge, at) for ridge, (_, at) in zip(ridges, found.ridges, strict=True)],
-        )
+        points, places = zip(*found.ridges, strict=True)
+        yield found.plane, list(zip(_ridges_at(deep_network, points), places, strict=True))
+
+
+def _ridges_at(deep_network: DeepNetwork, points: Sequence[RidgePoint]) -> list[Ridge]:
+    """Return the ridges at points, with their types."""
+    number = deep_network.number_of
+    pairs = [sorted(number(NeuronId(*neuron)) for neuron in point.neurons) for point in points]
+    masks = [mask_of(point.active) for point in points]
+    return deep_network.ridges([(u, v) for u, v in pairs], masks)
 
 
 def _planes(

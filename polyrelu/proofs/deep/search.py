@@ -270,7 +270,7 @@ class DeepSearch:
         """Search by sight, in networks that are large and have the right shape for it."""
         if self.domain is not None or not self.deep_network.is_searched_by_sight:
             return
-        for plane, ridges in ridges_by_sight(self.network, self.random, self.budget):
+        for plane, ridges in ridges_by_sight(self.deep_network, self.random, self.budget):
             number = self._findings.planes.add(plane)
             if number is not None:
                 for ridge, (s, t) in ridges:

@@ -70,6 +70,8 @@ class SightSettings:
         Other neurons are at least this share of the mean coordinate at a ridge.
     nearest
         Number of points from which a flag of a lower layer is tried.
+    lower_share
+        Work that the lower layers have for themselves, as a share of the whole budget.
     shares
         Values that the other neurons of a flag have at its ridges, as shares of the mean size of
         their layers, the best one first.
@@ -87,6 +89,7 @@ class SightSettings:
     margin: float = 0.02
     least: float = 1e-5
     nearest: int = 64
+    lower_share: float = 1 / 8
     shares: tuple[float, ...] = (0.1, 0.02, 0.004, 0.001)
 
 
@@ -171,8 +174,10 @@ class SightSearch:
         for layer in range(3, self._orthant.last_layer):
             covering = self._cover(layer)
             if layer == 3:
-                second = self._lower_flags(2, covering)
-                flags += [*self._lower_flags(1, second), *second]
+                work = self._budget.total_work
+                own = self._budget.apart(None if work is None else work * SIGHT.lower_share)
+                second = self._lower_flags(2, covering, own)
+                flags += [*self._lower_flags(1, second, own), *second]
             flags += covering
         different = dict[tuple[object, bytes], RidgePoint]()
         for flag in flags:  # those first at which all signs matter
@@ -189,7 +194,11 @@ class SightSearch:
         starts, idle = self._starts(layer), 0
         for number in range(SIGHT.rounds if len(set(starts.guards.tolist())) > 1 else 0):
             count = min(SIGHT.batch, SIGHT.points_per_pair * int(np.count_nonzero(~seen)))
-            if not count or idle == SIGHT.idle_rounds or not self._can_pay(count, AIM.steps):
+            if (
+                not count
+                or idle == SIGHT.idle_rounds
+                or not self._budget.pays(self._price(count, AIM.steps))
+            ):
                 break
             num_before = np.count_nonzero(seen)
             for flag, active in self._round(layer, seen, starts, (number, count)):
@@ -214,11 +223,10 @@ class SightSearch:
         needed[start : start + len(active)] = active
         return replace(flag, ridges=(replace(ridge, needed=needed),))
 
-    def _can_pay(self, count: int, steps: int) -> bool:
-        """Pay for steps of points and for a flag at each of them, if the budget has this much."""
+    def _price(self, count: int, steps: int) -> float:
+        """Return the price of steps of a number of points and of a flag at each of them."""
         price = price_of_boxes(count * steps, 5 * self._products)
-        price += price_of_boxes(count, self._matrix_products)
-        return self._budget.pays(price)
+        return price + price_of_boxes(count, self._matrix_products)
 
     def _starts(self, layer: int) -> _Starts:
         """Return points at which a neuron of a layer is active, where that succeeds."""
@@ -227,7 +235,7 @@ class SightSearch:
         count = len(indices) * orthant.widths[1]
         noise = np.array([abs(self._random.gauss(0, 1)) for _ in range(count)])
         points = orthant.size * noise.reshape(len(indices), -1)
-        if not self._can_pay(len(indices), AIM.start_steps):
+        if not self._budget.pays(self._price(len(indices), AIM.start_steps)):
             return _Starts(points[:0], indices[:0])
         points = active_starts(orthant, (layer, indices), points)
         values = orthant.values(points)[layer - 1]
@@ -308,12 +316,12 @@ class SightSearch:
 
     # -- lower layers -----------------------------------------------------------------------------
 
-    def _lower_flags(self, layer: int, flags: Sequence[Flag]) -> list[Flag]:
+    def _lower_flags(self, layer: int, flags: Sequence[Flag], budget: Budget) -> list[Flag]:
         """Return a flag of each neuron of layer 1 or 2, from flags of the next layer."""
         found = dict[int, Flag]()
         for row in self._nearest_flags(layer, flags):
             left = [i for i in range(len(row)) if i not in found]
-            if not left or not self._can_pay(len(left), AIM.newton_steps):
+            if not left or not budget.pays(self._price(len(left), AIM.newton_steps)):
                 break
             bases = [flags[int(row[i])] for i in left]
             neurons = [(layer, np.array(left)), *_zeros_of(bases)]

@@ -22,7 +22,7 @@ from polyrelu.proofs.deep.both_signs import KnownPoints, points_with_both_signs
 from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.neuron_evidence import LayerEvidence, bits_of, layer_evidence
 from polyrelu.proofs.deep.orthant import Orthant
-from polyrelu.proofs.deep.ridges import DeepNetwork
+from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.deep.sight import Flag, SightSearch
@@ -140,6 +140,22 @@ def test_chains_are_full() -> None:
     assert {search.deep_network.layer_of[ridge.u] for ridge in search.ridges} == {1, 2, 3}
 
 
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("among", ["transversal", "regular", "sparse"])
+def test_ridges_have_the_types_of_their_class(among: Competitors) -> None:
+    """Among sparse competitors, crossings without a bend are of another type."""
+    layers = [
+        ([list(row) for row in layer.weight.rows()], list(layer.bias.entries()))
+        for layer in network_of(1).layers
+    ]
+    if among == "sparse":
+        layers[2][0][1][4] = layers[3][0][2][2] = Fraction(0)
+    search = DeepSearch(from_arrays(layers), among=among)
+    search.run(rounds=0)
+    assert len(search.ridges) > 10
+    assert all(map(search.has_its_type, search.ridges))
+
+
 def test_only_where_it_promises_something() -> None:
     assert SETTINGS.sight_neurons > sum(WIDTHS[1:-1])
     search = DeepSearch(network_of(3))
@@ -162,8 +178,8 @@ def test_lower_layers_are_paid_for() -> None:
     flags = [Flag(((3, i), (4, i)), point) for i, point in enumerate(points)]
     for work in (None, 0.5):
         budget = Budget(work)
-        search = SightSearch(orthant, Random(0), budget, lambda points: [True] * len(points))
-        found = search._lower_flags(2, flags)
+        search = SightSearch(orthant, Random(0), Budget(), lambda points: [True] * len(points))
+        found = search._lower_flags(2, flags, budget)
         assert (budget.spent > 0) is (work is None)
         assert not found or work is None
 
