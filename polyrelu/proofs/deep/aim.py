@@ -130,6 +130,7 @@ def common_zeros(
 ) -> tuple[Mask, Floats]:
     """Move points to where some neurons vanish, or have the given values, by Newton's method.
 
+    This is for points of the orthant; `newton` has the method for walks on all of R^{n_0}.
     The neurons count as active where the forms of others depend on them.
 
     Parameters

@@ -1,10 +1,10 @@
 """Points at which the neurons of a layer have both signs while many of the layer before are active.
 
-Condition (D2) asks, for each neuron v of a layer ℓ and each neuron h of layer ℓ-1, for a piece of v
-at which h is active. If h is active at two points, and v is active at one of them only, then v
+Condition (D2) needs, for each neuron v of a layer ℓ and each neuron h of layer ℓ-1, a piece of v at
+which h is active. If h is active at two points, and v is active at one of them only, then v
 vanishes between the points, and h is usually still active there. So this search collects points
-until each v has both signs where h is active, for each h. Pieces between the points are found
-later: by `sight`, and by `triangles` for the last hidden layer. Everything here is in floats.
+until each v has both signs where h is active, for each h. `triangles` then finds the pieces between
+the points. The search by sight uses this for the last hidden layer only. All is in floats.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ Where a neuron h of the layer before v is active at no known piece of v, the pla
 be so thin that walks along v pass by. A common zero of v and h has such a piece beside it. All is
 piecewise linear, so Newton's method ends after finitely many steps once it is in the right cell.
 Inactive neurons have a small slope at first, so that points are not caught where all are inactive.
+This is for walks, in networks of any widths; `aim.common_zeros` does the same in the coordinates of
+the search by sight, where points must not leave the orthant.
 """
 
 from __future__ import annotations

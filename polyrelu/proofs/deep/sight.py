@@ -1,15 +1,17 @@
 """A search for ridges by sight: pieces at which many neurons of the layer before are active.
 
-Condition (D2) asks, for each neuron v of layer ℓ ≥ 2 and each neuron h of layer ℓ-1, for a piece of
-v at which h is active. A crossing of v with h shows one h; a piece shows all h that are active
-there. So this search covers the neurons h by few pieces: it aims at points where v vanishes and as
-many as possible of the h that are still wanted are active (`aim`). It works where W[1] has full row
-rank: then all neurons of layer 1 are active at all of its points, which settles layers 1 and 2.
+Condition (D2) needs, for each neuron v of layer ℓ ≥ 2 and each neuron h of layer ℓ-1, a piece of v
+at which h is active: the pair (v, h) is *seen* at it. A walk along v that meets a zero of h sees
+one more h; a single piece sees all h that are active there. So this search covers the neurons h by
+few pieces: it aims at points where v vanishes and as many as possible of the h that are not seen
+yet are active (`aim`). It works where W[1] has full row rank: then all neurons of layer 1 are
+active at all of its points, so that every pair of layers 1 and 2 is seen wherever a neuron of layer
+2 vanishes.
 
-A *flag* is a point at which one neuron of each of the layers ℓ, …, H vanishes, H the last
-hidden layer. In the cells around a flag these neurons are in general
-position, so that consecutive ones meet at ridges that have pieces in common, and these ridges are a
-full chain up from a piece of the first neuron. Everything here is in floats.
+A *flag* is a point at which one neuron of each of the layers ℓ, …, H vanishes, H the last hidden
+layer. Around a flag these neurons are in general position, so that the ones of two successive
+layers meet at a ridge close by; successive ridges have a piece in common, and all of them together
+are a full chain up from a piece of the first neuron. Everything here is in floats.
 """
 
 from __future__ import annotations

@@ -63,7 +63,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small networks are searched by sight, too, with few points."""
     monkeypatch.setattr(ridges, "SETTINGS", replace(SETTINGS, sight_neurons=1))
     monkeypatch.setattr(sight, "SIGHT", replace(sight.SIGHT, batch=48, rounds=6))
-    monkeypatch.setattr(aim, "AIM", replace(aim.AIM, steps=60))
+    for module in (aim, sight):
+        monkeypatch.setattr(module, "AIM", replace(aim.AIM, steps=60))
     few = replace(both_signs.BOTH_SIGNS, batch=48, rounds=6, first_steps=60, steps=40)
     monkeypatch.setattr(both_signs, "BOTH_SIGNS", few)
 
