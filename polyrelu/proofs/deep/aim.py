@@ -25,6 +25,7 @@ from polyrelu.proofs.deep.ascent import (
     units,
 )
 from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
+from polyrelu.support.budget import Budget
 from polyrelu.support.typing import Floats, Indices, Mask
 
 __all__ = ["AIM", "ZeroAims", "active_starts", "common_zeros", "nearest_zeros"]
@@ -109,10 +110,17 @@ class ZeroAims:
         return np.asarray(here.points + move + change, dtype=np.float64)
 
 
-def active_starts(orthant: Orthant, neurons: NeuronPerPoint, points: Floats) -> Floats:
-    """Move points until a neuron is active at each of them, where that succeeds."""
+def active_starts(
+    orthant: Orthant, neurons: NeuronPerPoint, points: Floats, budget: Budget
+) -> Floats:
+    """Move points until a neuron is active at each of them, where that succeeds.
+
+    As for `ascend`, the limits of time and memory, or Ctrl-C, end this early.
+    """
     layer, indices = neurons
     for step in range(AIM.start_steps):
+        if budget.why_stopped() is not None:
+            break
         left = 1 - step / AIM.start_steps
         slopes = orthant.slopes(orthant.values(points), leak=ASCENT.leak * left)
         towards = units(orthant.gradients(slopes, layer, indices))
@@ -176,17 +184,25 @@ def common_zeros(
 
 
 def nearest_zeros(
-    orthant: Orthant, points: Floats, neurons: Sequence[NeuronPerPoint], layer: int, count: int
+    orthant: Orthant,
+    points: Floats,
+    neurons: Sequence[NeuronPerPoint],
+    layer: int,
+    count: int,
+    budget: Budget,
 ) -> Indices:
     """Return the neurons of a layer whose zeros are nearest where some neurons stay as they are.
 
     The distance is measured relative to the coordinates of each point. At most the first one of the
-    neurons is taken into account. Shape (points, count), the nearest first.
+    neurons is taken into account. Shape (points, count), the nearest first. The limits of time and
+    memory, or Ctrl-C, end this early, with fewer rows.
     """
     values = orthant.values(points)
     actives = [value > 0 for value in values]
     (zero_layer, zeros), found = neurons[0], list[Indices]()
     for i, point in enumerate(points):
+        if budget.why_stopped() is not None:
+            break
         active = [of_layer[i] for of_layer in actives]
         for number, indices in neurons:
             active[number - 1][indices[i]] = number == layer and active[number - 1][indices[i]]
@@ -204,7 +220,7 @@ def nearest_zeros(
             distances[zeros[i]] = np.inf
         distances[np.isnan(distances)] = np.inf
         found.append(np.argsort(distances, kind="stable")[:count])
-    return np.array(found, dtype=np.int64).reshape(len(points), -1)
+    return np.array(found, dtype=np.int64).reshape(len(found), min(count, orthant.widths[layer]))
 
 
 def _at(values: Sequence[Floats], neurons: Sequence[NeuronPerPoint]) -> Floats:

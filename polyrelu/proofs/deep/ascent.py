@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
+from polyrelu.support.budget import Budget
 from polyrelu.support.typing import Floats, Mask
 
 __all__ = [
@@ -99,9 +100,16 @@ class Aims(Protocol):
 
 
 def ascend(
-    orthant: Orthant, aims: Aims, points: Floats, steps: int, share: float = 1.0
+    orthant: Orthant,
+    aims: Aims,
+    points: Floats,
+    steps: int,
+    budget: Budget,
+    share: float = 1.0,
 ) -> tuple[Mask, Floats]:
     """Move points towards what is wanted, in steps that are a share of the usual ones.
+
+    The budget does not pay for this; its limits of time and memory, or Ctrl-C, end it early.
 
     Returns
     -------
@@ -111,6 +119,8 @@ def ascend(
     best, best_points = np.full(len(points), -1.0), points.copy()
     velocity = np.zeros_like(points)
     for step in range(steps):
+        if budget.why_stopped() is not None:
+            break
         left = 1 - step / steps
         values = orthant.values(points)
         gains = aims.gains(values)

@@ -154,11 +154,11 @@ def points_with_both_signs(
     starts = orthant.size * np.abs(draw.normal(size=(len(guards), orthant.widths[1])))
     if not _can_pay(orthant, budget, len(guards) * (AIM.start_steps + BOTH_SIGNS.first_steps)):
         return known
-    starts = active_starts(orthant, (kept, guards), starts)
+    starts = active_starts(orthant, (kept, guards), starts, budget)
     nothing = np.zeros((len(guards), orthant.widths[layer]))
     weights = np.ones((len(guards), orthant.widths[layer - 1]))
     aims = SignAims(layer, [(kept, guards)], weights, nothing)
-    found, points = ascend(orthant, aims, starts, BOTH_SIGNS.first_steps)
+    found, points = ascend(orthant, aims, starts, BOTH_SIGNS.first_steps, budget)
     known.add(points[found])
     idle = 0
     for _ in range(BOTH_SIGNS.rounds):
@@ -169,7 +169,7 @@ def points_with_both_signs(
         if not _can_pay(orthant, budget, count * BOTH_SIGNS.steps):
             break
         aims, points = _next_aims(known, draw, _some(pairs, count, draw), starts)
-        found, points = ascend(orthant, aims, points, BOTH_SIGNS.steps)
+        found, points = ascend(orthant, aims, points, BOTH_SIGNS.steps, budget)
         known.add(points[found])
         idle = idle + 1 if np.count_nonzero(known.wanted) == len(pairs) else 0
     return known

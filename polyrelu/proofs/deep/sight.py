@@ -239,7 +239,7 @@ class SightSearch:
         points = orthant.size * noise.reshape(len(indices), -1)
         if not self._budget.pays(self._price(len(indices), AIM.start_steps)):
             return _Starts(points[:0], indices[:0])
-        points = active_starts(orthant, (layer, indices), points)
+        points = active_starts(orthant, (layer, indices), points, self._budget)
         values = orthant.values(points)[layer - 1]
         succeeded = values[np.arange(len(indices)), indices] > 0
         return _Starts(points[succeeded], indices[succeeded])
@@ -262,7 +262,7 @@ class SightSearch:
             wanted = self._part_of(wanted)
             share = SIGHT.steps[number % len(SIGHT.steps)]
         aims = ZeroAims((layer, v), (layer, starts.guards[chosen]), wanted)
-        found, points = ascend(orthant, aims, starts.points[chosen], AIM.steps, share)
+        found, points = ascend(orthant, aims, starts.points[chosen], AIM.steps, self._budget, share)
         flags = self._with_ridges(self._completed([(layer, v[found])], points[found]))
         if not flags:
             return
@@ -304,8 +304,11 @@ class SightSearch:
             return flags
         upper = list(range(layer + 1, self._orthant.last_layer + 1))
         partners = [
-            nearest_zeros(self._orthant, points, zeros, number, SIGHT.partners) for number in upper
+            nearest_zeros(self._orthant, points, zeros, number, SIGHT.partners, self._budget)
+            for number in upper
         ]
+        if any(len(rows) < len(points) for rows in partners):  # a limit was reached
+            return flags
         for i in range(partners[0].shape[1]):
             neurons = [(layer, own[left]), (upper[0], partners[0][left, i])]
             neurons += [(n, p[left, 0]) for n, p in zip(upper[1:], partners[1:], strict=True)]

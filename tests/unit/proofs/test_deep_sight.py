@@ -102,10 +102,12 @@ def test_ascent_shows_wanted_neurons() -> None:
     """More wanted neurons are active at the zeros that an ascent ends at than at its start."""
     orthant, draw = orthant_of(2), np.random.default_rng(2)
     guards = np.resize(np.arange(7), 70)
-    starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
+    starts = active_starts(
+        orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size, Budget()
+    )
     neurons = (guards + 1) % 7
     aims = ZeroAims((3, neurons), (3, guards), np.ones((70, 7), dtype=bool))
-    found, points = ascend(orthant, aims, starts, 200)
+    found, points = ascend(orthant, aims, starts, 200, Budget())
     assert found.sum() > 20
     succeeded, ends = common_zeros(orthant, points[found], [(3, neurons[found])])
     values = orthant.values(ends[succeeded])
@@ -206,9 +208,11 @@ def test_ascent_to_signs_shows_wanted_neurons() -> None:
     """Where an ascent ends, more wanted neurons are active than at its start, and the guard is."""
     orthant, draw = orthant_of(2), np.random.default_rng(2)
     guards = np.resize(np.arange(7), 70)
-    starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
+    starts = active_starts(
+        orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size, Budget()
+    )
     aims = SignAims(4, [(3, guards)], np.ones((70, 7)), np.zeros((70, 7)))
-    found, points = ascend(orthant, aims, starts, 60)
+    found, points = ascend(orthant, aims, starts, 60, Budget())
     points = points[found]
     assert len(points) > 20
     values = orthant.values(points)
@@ -218,17 +222,32 @@ def test_ascent_to_signs_shows_wanted_neurons() -> None:
     assert (num_active <= (values[1] > 0).sum(axis=1)).all()
 
 
+def test_limits_end_an_ascent() -> None:
+    """No step is made once the time is over; what was found before is kept."""
+    orthant, points = orthant_of(2), np.full((70, 7), 5.0)
+    guards, over = np.resize(np.arange(7), 70), Budget(seconds=0)
+    assert active_starts(orthant, (3, guards), points, over) is points
+    aims = SignAims(4, [(3, guards)], np.ones((70, 7)), np.zeros((70, 7)))
+    found, ends = ascend(orthant, aims, points, 60, over)
+    assert not found.any()
+    assert np.array_equal(ends, points)
+    search = SightSearch(orthant, Random(0), over, lambda points: [True] * len(points))
+    assert not search._completed([(3, guards)], points)
+
+
 def test_ascent_finds_wanted_signs() -> None:
     """A neuron of layer 4 becomes active at points at which another one of layer 3 stays active."""
     orthant, draw = orthant_of(1), np.random.default_rng(1)
     guards = np.resize(np.arange(7), 70)
-    starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
+    starts = active_starts(
+        orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size, Budget()
+    )
     for v in range(7):
         signs = np.zeros((70, 7))
         off = orthant.values(starts)[3][:, v] < 0
         signs[:, v] = 1
         aims = SignAims(4, [(3, guards[off])], np.ones((off.sum(), 7)), signs[off])
-        found, points = ascend(orthant, aims, starts[off], 60)
+        found, points = ascend(orthant, aims, starts[off], 60, Budget())
         if (orthant.values(points[found])[3][:, v] > 0).any():
             return
     pytest.fail("no neuron became active")
