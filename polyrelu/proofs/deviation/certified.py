@@ -10,7 +10,7 @@ Where that takes longer, leaves are divided into tasks, whether there are severa
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -23,9 +23,10 @@ from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.float_forms import backward_row_bounds, row_bounds
+from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
-from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.rounded import LeafKind, RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import TaskStream
@@ -43,6 +44,22 @@ from polyrelu.support.progress import Progress, report
 __all__ = ["CertifiedTree", "close_boxes", "grid_for"]
 
 _Box = tuple[int, ExactPoint, ExactPoint]
+
+#: The kinds of leaves without numbers, the cheapest first.
+_KINDS: tuple[LeafKind, ...] = ("leaf", "backward", "joint")
+
+
+def _joint_row_bounds(pair: FloatPair, boxes: Boxes) -> Floats:
+    """Return upper bounds of the rows that are near those of leaves `joint`."""
+    return bound_boxes(pair, boxes).upper
+
+
+#: What floats say of the bounds of leaves.
+_BOUNDS: dict[LeafKind, Callable[[FloatPair, Boxes], Floats]] = {
+    "leaf": row_bounds,
+    "backward": backward_row_bounds,
+    "joint": _joint_row_bounds,
+}
 
 
 def grid_for(problem: Problem, size: Fraction) -> int:
@@ -120,31 +137,32 @@ class CertifiedTree:
         """Apply the rule to the last boxes of a stack, and cut those that fail."""
         number = min(SETTINGS.boxes_per_check, len(stack))
         taken = [stack.pop() for _ in range(number)]
-        failed = self._those_that_fail(taken, budget, may_cut, is_backward=False)
-        failed = self._those_that_fail(failed, budget, may_cut, is_backward=True)
+        failed = taken
+        for kind in _KINDS if self.problem.second is not None else _KINDS[:2]:
+            failed = self._those_that_fail(failed, budget, may_cut, kind)
         if failed and may_cut:
             budget.spend(price_of_boxes(len(failed), 4 * self._num_products()))
             stack += self._cut(failed)
 
     def _those_that_fail(
-        self, taken: list[_Box], budget: Budget, may_cut: bool, *, is_backward: bool
+        self, taken: list[_Box], budget: Budget, may_cut: bool, kind: LeafKind
     ) -> list[_Box]:
-        """Apply the rule, or the one of leaves `backward`, to boxes that floats do not rule out."""
+        """Apply the rule of leaves of a kind to boxes that floats do not rule out."""
         if not taken:
             return []
-        boxes, factor = _in_floats(taken), 4 if is_backward else 1
+        boxes, factor = _in_floats(taken), 1 if kind == "leaf" else 4
         budget.spend(price_of_boxes(len(taken), factor * self._num_products()))
-        bounds = backward_row_bounds if is_backward else row_bounds
-        guesses = self.problem.objective(bounds(self.problem.double, boxes))
+        guesses = self.problem.objective(_BOUNDS[kind](self.problem.double, boxes))
         guesses = np.where(self.problem.meets(boxes.low, boxes.high), guesses, -np.inf)
         failed = list[_Box]()
         for box, guess in zip(taken, guesses.tolist(), strict=True):
             is_likely = not as_float(self.limit) < guess < np.inf
             if not may_cut:  # each leaf gets a bound, perhaps a better one
-                is_likely = not is_backward or guess < as_float(self.bounds[box[0]])
+                is_likely = kind == "leaf" or guess < as_float(self.bounds[box[0]])
             if is_likely:
-                budget.spend((1 + is_backward) * price_of_forms(self.problem.size, len(box[1])))
-            if not (is_likely and self._is_closed(box, budget, is_backward=is_backward)):
+                factor = 1 + _KINDS.index(kind)
+                budget.spend(factor * price_of_forms(self.problem.size, len(box[1])))
+            if not (is_likely and self._is_closed(box, budget, kind)):
                 failed.append(box)
         return failed
 
@@ -228,19 +246,19 @@ class CertifiedTree:
         """Number of products of floats for the forms on a box."""
         return self.problem.size * 2 * sum(self.problem.first.widths)
 
-    def _is_closed(self, box: _Box, budget: Budget, *, is_backward: bool) -> bool:
+    def _is_closed(self, box: _Box, budget: Budget, kind: LeafKind) -> bool:
         """Apply the rule to a leaf, and note its bound."""
         node, low, high = box
-        leaf = self.rule.leaf(low, high, is_backward=is_backward)
+        leaf = self.rule.leaf(low, high, kind=kind)
         budget.spend(price_of_generators(self.problem.size, leaf.num_new_generators))
         rows = leaf.upper_bounds(self.problem.rows)
         holds = self._holds(leaf, rows)
         bound = self.problem.exact_objective(rows)
-        if holds or not is_backward or bound < self.bounds.get(node, bound + 1):
+        if holds or kind == "leaf" or bound < self.bounds.get(node, bound + 1):
             self.bounds[node], self.row_bounds[node] = bound, rows
-            if is_backward:
-                self._records[node] = BoundsNode("backward")
-        if not holds and not is_backward:
+            if kind != "leaf":
+                self._records[node] = BoundsNode(kind)
+        if not holds and kind == "leaf":
             limits = [self.limit] * len(self.problem.clauses)
             outside = outside_node(self.problem, self.rule, leaf, (low, high), rows, limits)
             if outside is not None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -31,11 +31,15 @@ from polyrelu.proofs.deviation.grid_layers import (
     shortest,
 )
 from polyrelu.proofs.deviation.grid_products import LONGEST, GridMatrix, Table
+from polyrelu.proofs.deviation.joint_rule import JointLayer, JointRun
 from polyrelu.proofs.deviation.relu_bands import Interval
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.typing import Floats
 
-__all__ = ["LayerPartners", "RoundedLeaf", "RoundedRule"]
+__all__ = ["LayerPartners", "LeafKind", "RoundedLeaf", "RoundedRule"]
+
+#: Leaves without numbers: by forms; with backward bounds of each network; of both networks at once.
+LeafKind: TypeAlias = Literal["leaf", "backward", "joint"]
 
 #: For each hidden layer the partners of the neurons of the second network, and their scales.
 LayerPartners: TypeAlias = Sequence[tuple[int, Fraction] | None]
@@ -110,14 +114,14 @@ class RoundedLeaf:
         return bound / (scale * weights[0] << self._rule.grid) + row.constant
 
     def upper_bounds(self, rows: Sequence[LinearRow]) -> list[Fraction]:
-        """Return upper bounds of rows; on a leaf `backward` the better ones of two."""
+        """Return upper bounds of rows; on leaves `backward` and `joint` the best ones of all."""
         found = [self.upper_bound(row) for row in rows]
         if not isinstance(self._run, BackwardRun):
             return found
         return list(map(min, found, self._backward_bounds(self._run, rows)))
 
     def _backward_bounds(self, run: BackwardRun, rows: Sequence[LinearRow]) -> list[Fraction]:
-        """Return the backward bounds of rows."""
+        """Return the backward bounds of rows; on a leaf `joint` the better ones of two."""
         size = len(self._box)
         inputs, errors = np.zeros((len(rows), 1 + size), dtype=object), list[int]()
         outputs: tuple[list[dict[int, int]], ...] = ([], [])
@@ -130,7 +134,10 @@ class RoundedLeaf:
             inputs[k] = entries[: 1 + size]
             errors.append(error)
             scales.append(scale)
-        bounds = run.row_bounds(outputs, inputs, np.array(errors, dtype=object))
+        error = np.array(errors, dtype=object)
+        bounds = run.row_bounds(outputs, inputs, error)
+        if isinstance(run, JointRun):
+            bounds = list(map(min, bounds, run.joint_row_bounds(outputs, inputs, error)))
         return [
             bound / scale + row.constant
             for bound, scale, row in zip(bounds, scales, rows, strict=True)
@@ -270,22 +277,16 @@ class RoundedRule:
         if second is None:
             none = None, None, None, (), ()
             return GridLayer(own, own_bias, *none, is_hidden, is_last, is_exact, True)
-        before, after = pairs[number - 1], pairs[number]
-        scales = _scales(after)
-        aligned, own_shift = _aligned(second, number, pairs)
-        places = tuple(-1 if entry is None else entry[0] for entry in after)
-        chosen = _selection(places, weight.nrows)
-        sources = tuple(-1 if entry is None else entry[0] for entry in before)
-        by_values = aligned @ _selection(sources, weight.ncols) - chosen @ weight
-        shift = GridMatrix(own_shift - chosen @ bias, self.grid)
+        (aligned, _), (by_values, moved) = _differences(first, second, number, pairs)
+        shift = GridMatrix(moved, self.grid)
         return GridLayer(
             own,
             own_bias,
             GridMatrix(by_values, self.grid),
             GridMatrix(aligned, self.grid),
             shift.rows[:, 0],
-            places,
-            scales,
+            _places(pairs[number]),
+            _scales(pairs[number]),
             is_hidden,
             is_last,
             is_exact,
@@ -297,15 +298,18 @@ class RoundedRule:
         lower: Sequence[Fraction],
         upper: Sequence[Fraction],
         signs: Mapping[Neuron, int] | None = None,
-        is_backward: bool = False,
+        kind: LeafKind = "leaf",
     ) -> RoundedLeaf:
         """Return the forms on a box in the coordinates, with signs of neurons cut from the root.
 
-        On a leaf `backward` intervals are narrower, and take longer.
+        On leaves `backward` and `joint` intervals are narrower, and take longer.
         """
         box, start = self._start((tuple(lower), tuple(upper)))
         run = GridRun(self.grid, signs or {}, start)
-        if is_backward:
+        if kind == "joint" and self.second is not None:
+            layers = self._backward_layers, self._joint_layers
+            run = JointRun(self.grid, signs or {}, start, *layers)
+        elif kind != "leaf":
             run = BackwardRun(self.grid, signs or {}, start, self._backward_layers)
         for number, layer in enumerate(self._layers, 1):
             if not run.add(number, layer):
@@ -334,6 +338,17 @@ class RoundedRule:
         if self.second is not None:
             aligned = (_aligned(self.second, n, self._partners) for n in numbers)
             found.append([BackwardLayer(*layer, grid) for layer in aligned])
+        return found
+
+    @cached_property
+    def _joint_layers(self) -> list[JointLayer]:
+        """The layers of both networks for the same with differences."""
+        assert self.second is not None
+        found = list[JointLayer]()
+        for number in range(1, self.first.depth + 1):
+            own = self.first.weight(number), self.first.bias(number)
+            others, changes = _differences(self.first, self.second, number, self._partners)
+            found.append(JointLayer(own, changes, others[0], self.grid))
         return found
 
     def partner(self, layer: int, index: int) -> int:
@@ -416,6 +431,22 @@ def _aligned(
     inverse = [1 / scale for scale in _scales(pairs[number])]
     weight = second.weight(number).scale_columns(_scales(pairs[number - 1]))
     return weight.scale_rows(inverse), second.bias(number).scale_rows(inverse)
+
+
+def _differences(
+    first: Network, second: Network, number: int, pairs: Sequence[LayerPartners]
+) -> tuple[tuple[RationalMatrix, RationalMatrix], tuple[RationalMatrix, RationalMatrix]]:
+    """Return the aligned layer of the second network, and what it adds to its partners' layer."""
+    weight, bias = first.weight(number), first.bias(number)
+    aligned, shift = _aligned(second, number, pairs)
+    chosen = _selection(_places(pairs[number]), weight.nrows)
+    below = _selection(_places(pairs[number - 1]), weight.ncols)
+    return (aligned, shift), (aligned @ below - chosen @ weight, shift - chosen @ bias)
+
+
+def _places(partners: LayerPartners) -> tuple[int, ...]:
+    """Return the indices of partners, -1 without one."""
+    return tuple(-1 if entry is None else entry[0] for entry in partners)
 
 
 def _scales(partners: LayerPartners) -> tuple[Fraction, ...]:
