@@ -42,6 +42,11 @@ std::int64_t chord_slope(std::int64_t low, std::int64_t high) {
                                      (static_cast<Int128>(high) - low));
 }
 
+/// The slope of the better line through 0 below a ReLU.
+std::int64_t lower_slope(std::int64_t low, std::int64_t high) {
+    return low >= 0 || (high > 0 && high > -low) ? kOne : 0;
+}
+
 /// The slope of a ReLU, and half of the width of its band.
 std::pair<std::int64_t, std::int64_t> neuron_band(std::int64_t low, std::int64_t high) {
     const std::int64_t slope = chord_slope(low, high);
@@ -123,9 +128,10 @@ GridRule::GridRule(int grid, std::size_t num_inputs, bool is_single,
 }
 
 RuleState GridRule::bound(const std::int64_t* centers, const std::int64_t* radii,
-                          const std::int8_t* signs, bool is_backward, RuleBounds& found) {
+                          const std::int8_t* signs, RuleKind kind, RuleBounds& found) {
     signs_ = signs;
-    is_backward_ = is_backward;
+    is_backward_ = kind != RuleKind::leaf;
+    is_joint_ = kind == RuleKind::joint && !is_single_;
     try {
         start(centers, radii);
         for (std::size_t layer = 0; layer < layers_.size(); ++layer)
@@ -133,6 +139,7 @@ RuleState GridRule::bound(const std::int64_t* centers, const std::int64_t* radii
         found.num_generators = values_.columns - 1 - num_inputs_;
         bound_rows(found);
         if (is_backward_) bound_rows_backward(found);
+        if (is_joint_) bound_rows_jointly(found);
     } catch (const TooLong&) {
         return RuleState::too_long;
     }
@@ -152,6 +159,8 @@ void GridRule::start(const std::int64_t* centers, const std::int64_t* radii) {
     inputs_.note_used();
     ends_[0].clear();
     ends_[1].clear();
+    pairs_.clear();
+    change_sizes_.clear();
 }
 
 /// Go through a layer; return false if no point of the box has the signs.
@@ -168,7 +177,7 @@ bool GridRule::add(std::size_t number) {
     if (number == 0 && is_backward_) {
         first_ = z;
         if (!is_single_) {
-            other_first_ = d;
+            first_change_ = other_first_ = d;
             other_first_.error = checked(static_cast<Int128>(z.error) + d.error);
             for (std::size_t m = 0; m < layer.partners.size(); ++m)
                 if (layer.partners[m] >= 0)
@@ -352,74 +361,133 @@ bool GridRule::find_pairs(std::size_t number, const Forms& z, const Forms& d) {
         }
         if (!narrow(number, true, others)) return false;
     }
-    ends_[1].push_back(others);
-    for (std::size_t m = 0; m < height; ++m) {
-        const Interval z_ends = partners[m], y = others[m];
-        const Interval D{std::max(changes[m].low, checked(static_cast<Int128>(y.low) - z_ends.high)),
-                         std::min(changes[m].high, checked(static_cast<Int128>(y.high) - z_ends.low))};
-        if (D.low > D.high) return false;
-        const int own = sign_of_interval(z_ends.low, z_ends.high);
-        const int other = sign_of_interval(y.low, y.high);
-        const std::int64_t size = std::max(-D.low, D.high);
-        if (own * other < 0 && !layer.is_last_hidden &&
-            static_cast<Int128>(D.high) - D.low < static_cast<Int128>(z_ends.high) - z_ends.low) {
-            bands_.push_back({0, kOne / 2, 0, checked(ceiled(size, 1)), size});
-            continue;
-        }
-        if (own != 0 && other != 0) {
-            const std::int64_t q = other > 0 ? kOne : 0;
-            bands_.push_back({q - (own > 0 ? kOne : 0), q, 0, 0, size});
-            continue;
-        }
-        const std::int64_t chord = chord_slope(z_ends.low, z_ends.high);
-        const std::int64_t upper = chord_slope(y.low, y.high);
-        std::vector<std::pair<std::int64_t, std::int64_t>> slopes{{0, kOne / 2}};
-        if (D.low < 0 && 0 < D.high)
-            slopes.push_back({0, static_cast<std::int64_t>(
-                                     (static_cast<Int128>(D.high) << kSlopeBits) /
-                                     (static_cast<Int128>(D.high) - D.low))});
-        slopes.push_back({upper - chord, upper});
-        slopes.push_back({0, upper});
-        std::vector<std::pair<std::int64_t, std::int64_t>> points;
-        const std::int64_t low = z_ends.low, high = z_ends.high;
-        const std::int64_t middle = clipped(0, low, high);
-        const std::int64_t values[5] = {low, high, middle, clipped(-D.low, low, high),
-                                        clipped(-D.high, low, high)};
-        for (const std::int64_t t : {D.low, D.high})
-            for (const std::int64_t x : values) points.push_back({x, t});
-        for (std::size_t k = 0; k < 3; ++k)
-            points.push_back({values[k], clipped(-values[k], D.low, D.high)});
-        std::vector<Int128> heights;
-        for (const auto& [x, t] : points) {
-            const Int128 sum = static_cast<Int128>(x) + t;
-            const Int128 relu = other > 0 ? sum : other < 0 ? Int128{0} : std::max(sum, Int128{0});
-            heights.push_back((relu - std::max<std::int64_t>(x, 0)) * kOne);
-        }
-        bool is_first = true;
-        Int128 least = 0, best_low = 0, best_high = 0;
-        Band best{0, 0, 0, 0, size};
-        for (const auto& [p, q] : slopes) {
-            Int128 bottom = 0, top = 0;
-            for (std::size_t k = 0; k < points.size(); ++k) {
-                const Int128 rest = heights[k] - times(p, points[k].first) - times(q, points[k].second);
-                bottom = k ? std::min(bottom, rest) : rest;
-                top = k ? std::max(top, rest) : rest;
-            }
-            if (is_first || top - bottom < least) {
-                least = top - bottom;
-                best.p = p;
-                best.q = q;
-                best_low = bottom;
-                best_high = top;
-                is_first = false;
-            }
-        }
-        best.center = checked((best_low + best_high) >> (kSlopeBits + 1));
-        best.radius = checked(std::max(ceiled(best_high, kSlopeBits) - best.center,
-                                       best.center - (best_low >> kSlopeBits)));
-        bands_.push_back(best);
+    std::vector<PairEnds> pairs(height);
+    for (std::size_t m = 0; m < height; ++m) pairs[m] = {partners[m], changes[m], others[m]};
+    if (is_joint_ && !narrow_changes(number, pairs)) return false;
+    others.clear();
+    for (PairEnds& x : pairs) {
+        x.d.low = std::max(x.d.low, checked(static_cast<Int128>(x.y.low) - x.z.high));
+        x.d.high = std::min(x.d.high, checked(static_cast<Int128>(x.y.high) - x.z.low));
+        if (x.d.low > x.d.high) return false;
+        others.push_back(x.y);
+        bands_.push_back(band(x, layer.is_last_hidden));
     }
+    ends_[1].push_back(std::move(others));
+    if (!is_joint_) return true;
+    Int128 sizes = 0;
+    pairs_.emplace_back();
+    for (const PairEnds& x : pairs) {
+        pairs_.back().push_back(lines(x));
+        sizes += std::max(-x.d.low, x.d.high);
+    }
+    change_sizes_.push_back(sizes);
     return true;
+}
+
+std::vector<GridRule::Corner> GridRule::corners(const PairEnds& ends) {
+    const Interval z = ends.z, d = ends.d;
+    const int other = sign_of_interval(ends.y.low, ends.y.high);
+    const std::int64_t middle = clipped(0, z.low, z.high);
+    const std::int64_t values[5] = {z.low, z.high, middle, clipped(-d.low, z.low, z.high),
+                                    clipped(-d.high, z.low, z.high)};
+    std::vector<Corner> found;
+    const auto add = [&](std::int64_t x, std::int64_t t) {
+        const Int128 sum = static_cast<Int128>(x) + t;
+        const Int128 relu = other > 0 ? sum : other < 0 ? Int128{0} : std::max(sum, Int128{0});
+        found.push_back({(relu - std::max<std::int64_t>(x, 0)) * kOne, x, t});
+    };
+    for (const std::int64_t t : {d.low, d.high})
+        for (const std::int64_t x : values) add(x, t);
+    for (std::size_t k = 0; k < 3; ++k) add(values[k], clipped(-values[k], d.low, d.high));
+    return found;
+}
+
+/// The relaxation of a difference by a band around a line.
+GridRule::Band GridRule::band(const PairEnds& ends, bool is_last) {
+    const Interval z = ends.z, d = ends.d, y = ends.y;
+    const int own = sign_of_interval(z.low, z.high), other = sign_of_interval(y.low, y.high);
+    const std::int64_t size = std::max(-d.low, d.high);
+    if (own * other < 0 && !is_last &&
+        static_cast<Int128>(d.high) - d.low < static_cast<Int128>(z.high) - z.low)
+        return {0, kOne / 2, 0, checked(ceiled(size, 1)), size};
+    if (own != 0 && other != 0) {
+        const std::int64_t q = other > 0 ? kOne : 0;
+        return {q - (own > 0 ? kOne : 0), q, 0, 0, size};
+    }
+    const std::int64_t chord = chord_slope(z.low, z.high), upper = chord_slope(y.low, y.high);
+    std::vector<std::pair<std::int64_t, std::int64_t>> slopes{{0, kOne / 2}};
+    if (d.low < 0 && 0 < d.high) slopes.push_back({0, chord_slope(d.low, d.high)});
+    slopes.push_back({upper - chord, upper});
+    slopes.push_back({0, upper});
+    const std::vector<Corner> points = corners(ends);
+    bool is_first = true;
+    Int128 least = 0, best_low = 0, best_high = 0;
+    Band best{0, 0, 0, 0, size};
+    for (const auto& [p, q] : slopes) {
+        Int128 bottom = 0, top = 0;
+        for (std::size_t k = 0; k < points.size(); ++k) {
+            const Int128 rest = points[k].value - times(p, points[k].z) - times(q, points[k].d);
+            bottom = k ? std::min(bottom, rest) : rest;
+            top = k ? std::max(top, rest) : rest;
+        }
+        if (is_first || top - bottom < least) {
+            least = top - bottom;
+            best.p = p;
+            best.q = q;
+            best_low = bottom;
+            best_high = top;
+            is_first = false;
+        }
+    }
+    best.center = checked((best_low + best_high) >> (kSlopeBits + 1));
+    best.radius = checked(std::max(ceiled(best_high, kSlopeBits) - best.center,
+                                   best.center - (best_low >> kSlopeBits)));
+    return best;
+}
+
+/// The lines above and below a difference.
+GridRule::Pair GridRule::lines(const PairEnds& ends) {
+    const Interval z = ends.z, d = ends.d, y = ends.y;
+    const int own = sign_of_interval(z.low, z.high), other = sign_of_interval(y.low, y.high);
+    if (own != 0 && other != 0) {
+        const std::int64_t q = other > 0 ? kOne : 0;
+        const Line line{q - (own > 0 ? kOne : 0), q, 0};
+        return {line, line, 0};
+    }
+    const std::int64_t upper[2] = {chord_slope(z.low, z.high), chord_slope(y.low, y.high)};
+    const std::int64_t lower[2] = {lower_slope(z.low, z.high), lower_slope(y.low, y.high)};
+    const std::int64_t chord = chord_slope(d.low, d.high);
+    const std::pair<std::int64_t, std::int64_t> above[2] = {{0, chord},
+                                                            {upper[1] - lower[0], upper[1]}};
+    const std::pair<std::int64_t, std::int64_t> below[2] = {{0, kOne - chord},
+                                                            {lower[1] - upper[0], lower[1]}};
+    const std::vector<Corner> points = corners(ends);
+    const std::int64_t spare = checked(static_cast<Int128>(std::max<std::int64_t>(z.high, 0)) +
+                                       std::max<std::int64_t>(d.high, 0));
+    return {nearest_line(1, above, points, ends), nearest_line(-1, below, points, ends), spare};
+}
+
+/// The one of two lines above (1) or below (-1) all corners that is less far in the middle.
+GridRule::Line GridRule::nearest_line(int side,
+                                      const std::pair<std::int64_t, std::int64_t>* slopes,
+                                      const std::vector<Corner>& points, const PairEnds& ends) {
+    Line best;
+    Int128 least = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto [p, q] = slopes[i];
+        Int128 r = 0;
+        for (std::size_t k = 0; k < points.size(); ++k) {
+            const Int128 rest = points[k].value - times(p, points[k].z) - times(q, points[k].d);
+            r = k == 0 ? rest : side > 0 ? std::max(r, rest) : std::min(r, rest);
+        }
+        const Int128 height = side * (p * (static_cast<Int128>(ends.z.low) + ends.z.high) +
+                                      q * (static_cast<Int128>(ends.d.low) + ends.d.high) + 2 * r);
+        if (i == 0 || height < least) {
+            best = {p, q, r};
+            least = height;
+        }
+    }
+    return best;
 }
 
 // -- backward bounds -------------------------------------------------------------------------------
@@ -442,14 +510,11 @@ bool GridRule::narrow(std::size_t number, bool is_other, std::vector<Interval>& 
     }
     descend(number, is_other, functionals);
     std::vector<Int128> totals, errors(functionals.count);
-    add_first(is_other, functionals, totals, errors);
-    const std::size_t columns = first_.columns;
+    add_first(is_other ? other_first_ : first_, functionals, totals, errors);
+    const std::vector<Int128> found = maxima(functionals.constants, totals, errors);
     bool is_possible = true;
     for (std::size_t k = 0; k < functionals.count; ++k) {
-        const Int128* total = totals.data() + k * columns;
-        Int128 found = (functionals.constants[k] << grid_) + total[0] + errors[k];
-        for (std::size_t c = 1; c < columns; ++c) found += size_of(total[c]);
-        const std::int64_t limit = checked(ceiled(found, grid_));
+        const std::int64_t limit = checked(ceiled(found[k], grid_));
         Interval& x = ends[open[k % open.size()]];
         if (k < open.size())
             x.high = std::min(x.high, limit);
@@ -461,13 +526,12 @@ bool GridRule::narrow(std::size_t number, bool is_other, std::vector<Interval>& 
 }
 
 /// Replace weights of preactivations of a layer by weights of the first layer, and constants.
-bool GridRule::descend(std::size_t number, bool is_other, Functionals& functionals) const {
+void GridRule::descend(std::size_t number, bool is_other, Functionals& functionals) const {
     for (std::size_t above = number; above > 0; --above) {
         const std::vector<Interval>& ends = ends_[is_other][above - 1];
         go_below(layers_[above], is_other, ends, functionals);
         relax(ends, functionals);
     }
-    return true;
 }
 
 /// Replace weights of preactivations by weights of the activations that may be positive.
@@ -551,9 +615,8 @@ void GridRule::relax(const std::vector<Interval>& ends, Functionals& functionals
 }
 
 /// Add the forms of the first layer with these weights to totals, and their errors.
-void GridRule::add_first(bool is_other, const Functionals& functionals,
+void GridRule::add_first(const Forms& forms, const Functionals& functionals,
                          std::vector<Int128>& totals, std::vector<Int128>& errors) const {
-    const Forms& forms = is_other ? other_first_ : first_;
     const std::size_t count = functionals.count, columns = forms.columns;
     const double largest = forms.largest() + static_cast<double>(forms.error);
     totals.resize(count * columns);
@@ -596,43 +659,216 @@ void GridRule::bound_rows(RuleBounds& found) const {
     }
 }
 
-void GridRule::bound_rows_backward(RuleBounds& found) const {
-    const std::size_t count = rows_.count, columns = 1 + num_inputs_;
-    std::vector<Int128> totals(count * columns), errors(count), constants(count);
-    for (std::size_t k = 0; k < count; ++k)
+/// Bounds over 2^(2S) from constants over 2^S, forms, and errors.
+std::vector<Int128> GridRule::maxima(const std::vector<Int128>& constants,
+                                     const std::vector<Int128>& totals,
+                                     const std::vector<Int128>& errors) const {
+    const std::size_t columns = 1 + num_inputs_;
+    std::vector<Int128> found(constants.size());
+    for (std::size_t k = 0; k < constants.size(); ++k) {
+        const Int128* total = totals.data() + k * columns;
+        found[k] = (static_cast<Int128>(checked(constants[k])) << grid_) + total[0] + errors[k];
+        for (std::size_t c = 1; c < columns; ++c) found[k] += size_of(total[c]);
+    }
+    return found;
+}
+
+/// What the inputs add to the forms of rows, over 2^(2S).
+void GridRule::add_inputs(std::vector<Int128>& totals) const {
+    const std::size_t columns = 1 + num_inputs_;
+    for (std::size_t k = 0; k < rows_.count; ++k)
         for (std::size_t j = 0; j < num_inputs_; ++j) {
             const std::int64_t weight = rows_.on_x[k * num_inputs_ + j];
+            if (weight == 0) continue;
             check_sum(std::abs(static_cast<double>(weight)) * inputs_.largest() *
                       std::ldexp(static_cast<double>(num_inputs_), grid_));
-            totals[k * columns] += times(weight, inputs_.row(j)[0]) << grid_;
-            totals[k * columns + 1 + j] += times(weight, inputs_.row(j)[1 + j]) << grid_;
+            totals[k * columns] += times(weight, inputs_.row(j)[0]) * (Int128{1} << grid_);
+            totals[k * columns + 1 + j] += times(weight, inputs_.row(j)[1 + j]) * (Int128{1} << grid_);
         }
+}
+
+/// The weights of outputs in all rows over 2^S.
+GridRule::Functionals GridRule::outputs(bool is_other,
+                                        const std::vector<std::int64_t>& weights) const {
+    const RuleLayer& last = layers_.back();
+    const std::size_t height = is_other ? last.by_differences.height : last.own.height;
+    Functionals found;
+    found.count = rows_.count;
+    found.constants.assign(found.count, 0);
+    found.weights.assign(height * found.count, 0);
+    for (std::size_t i = 0; i < height; ++i)
+        for (std::size_t k = 0; k < found.count; ++k)
+            found.weights[i * found.count + k] =
+                checked(static_cast<Int128>(weights[k * height + i]) * (Int128{1} << grid_));
+    return found;
+}
+
+void GridRule::bound_rows_backward(RuleBounds& found) const {
+    const std::size_t count = rows_.count;
+    std::vector<Int128> totals(count * (1 + num_inputs_)), errors(count), constants(count);
+    add_inputs(totals);
     for (int which = 0; which < (is_single_ ? 1 : 2); ++which) {
-        const bool is_other = which == 1;
-        const RuleLayer& last = layers_.back();
-        const std::size_t height = is_other ? last.by_differences.height : last.own.height;
-        Functionals functionals;
-        functionals.count = count;
-        functionals.constants.assign(count, 0);
-        functionals.weights.assign(height * count, 0);
-        for (std::size_t i = 0; i < height; ++i)
-            for (std::size_t k = 0; k < count; ++k) {
-                const std::size_t place = k * height + i;
-                std::int64_t weight = is_single_ ? 0 : rows_.on_differences[place];
-                if (!is_other) weight = rows_.on_values[place] - weight;
-                functionals.weights[i * count + k] = checked(static_cast<Int128>(weight) << grid_);
-            }
-        if (last.is_hidden) relax(ends_[which].back(), functionals);
-        descend(layers_.size() - 1, is_other, functionals);
-        add_first(is_other, functionals, totals, errors);
+        std::vector<std::int64_t> weights = which ? rows_.on_differences : rows_.on_values;
+        if (!which && !is_single_)  // g is f and the difference
+            for (std::size_t k = 0; k < weights.size(); ++k) weights[k] -= rows_.on_differences[k];
+        Functionals functionals = outputs(which == 1, weights);
+        if (layers_.back().is_hidden) relax(ends_[which].back(), functionals);
+        descend(layers_.size() - 1, which == 1, functionals);
+        add_first(which ? other_first_ : first_, functionals, totals, errors);
         for (std::size_t k = 0; k < count; ++k) constants[k] += functionals.constants[k];
     }
-    found.backward.assign(count, 0);
-    for (std::size_t k = 0; k < count; ++k) {
-        const Int128* total = totals.data() + k * columns;
-        found.backward[k] = (constants[k] << grid_) + total[0] + errors[k];
-        for (std::size_t c = 1; c < columns; ++c) found.backward[k] += size_of(total[c]);
+    found.backward = maxima(constants, totals, errors);
+}
+
+// -- joint bounds ----------------------------------------------------------------------------------
+
+void GridRule::bound_rows_jointly(RuleBounds& found) const {
+    const std::size_t count = rows_.count;
+    std::vector<Int128> totals(count * (1 + num_inputs_)), errors(count);
+    add_inputs(totals);
+    Functionals on_z = outputs(false, rows_.on_values), on_d = outputs(true, rows_.on_differences);
+    if (layers_.back().is_hidden) {
+        relax(ends_[0].back(), on_z);
+        relax_pairs(layers_.size() - 1, on_z, on_d);
     }
+    descend_jointly(layers_.size() - 1, on_z, on_d);
+    add_first(first_, on_z, totals, errors);
+    add_first(first_change_, on_d, totals, errors);
+    found.joint = maxima(on_z.constants, totals, errors);
+}
+
+/// Bound the differences of open pairs backwards; return false if an interval is empty.
+bool GridRule::narrow_changes(std::size_t number, std::vector<PairEnds>& pairs) {
+    std::vector<std::size_t> open;
+    for (std::size_t m = 0; m < pairs.size(); ++m)
+        if (sign_of_interval(pairs[m].z.low, pairs[m].z.high) == 0 ||
+            sign_of_interval(pairs[m].y.low, pairs[m].y.high) == 0)
+            open.push_back(m);
+    if (number > 0 && !open.empty()) {
+        Functionals on_z, on_d;
+        on_z.count = on_d.count = 2 * open.size();
+        on_z.constants.assign(on_z.count, 0);
+        on_z.weights.assign(layers_[number].own.height * on_z.count, 0);
+        on_d.weights.assign(pairs.size() * on_z.count, 0);
+        for (std::size_t k = 0; k < open.size(); ++k) {
+            on_d.weights[open[k] * on_d.count + k] = std::int64_t{1} << grid_;
+            on_d.weights[open[k] * on_d.count + open.size() + k] = -(std::int64_t{1} << grid_);
+        }
+        descend_jointly(number, on_z, on_d);
+        std::vector<Int128> totals, errors(on_z.count);
+        add_first(first_, on_z, totals, errors);
+        add_first(first_change_, on_d, totals, errors);
+        const std::vector<Int128> found = maxima(on_z.constants, totals, errors);
+        for (std::size_t k = 0; k < open.size(); ++k) {
+            Interval& d = pairs[open[k]].d;
+            d.high = std::min(d.high, checked(ceiled(found[k], grid_)));
+            d.low = std::max(d.low, -checked(ceiled(found[open.size() + k], grid_)));
+        }
+    }
+    for (PairEnds& x : pairs) {
+        x.d.low = std::max(x.d.low, checked(static_cast<Int128>(x.y.low) - x.z.high));
+        x.d.high = std::min(x.d.high, checked(static_cast<Int128>(x.y.high) - x.z.low));
+        x.y.low = std::max(x.y.low, checked(static_cast<Int128>(x.z.low) + x.d.low));
+        x.y.high = std::min(x.y.high, checked(static_cast<Int128>(x.z.high) + x.d.high));
+        if (x.d.low > x.d.high || x.y.low > x.y.high) return false;
+    }
+    return true;
+}
+
+/// Add a matrix, transposed, times weights of its rows.
+void GridRule::add_transposed(const GridMatrix& matrix, const Functionals& from,
+                              std::vector<Int128>& sums) const {
+    const std::size_t count = from.count;
+    for (std::size_t i = 0; i < matrix.height; ++i) {
+        const std::int64_t* weights = from.weights.data() + i * count;
+        if (std::all_of(weights, weights + count, [](std::int64_t w) { return w == 0; })) continue;
+        for (std::size_t j = 0; j < matrix.width; ++j) {
+            const std::int64_t entry = matrix.row(i)[j];
+            Int128* to = sums.data() + j * count;
+            for (std::size_t f = 0; f < count; ++f) to[f] += times(entry, weights[f]);
+        }
+    }
+}
+
+/// Replace weights of preactivations of f and of differences by those of the first layer.
+///
+/// The constants of `on_z` are those of both.
+void GridRule::descend_jointly(std::size_t number, Functionals& on_z, Functionals& on_d) const {
+    const std::size_t count = on_z.count;
+    const auto largest = [](const Functionals& functionals) {
+        double found = 1;
+        for (const std::int64_t weight : functionals.weights)
+            found = std::max(found, std::abs(static_cast<double>(weight)));
+        return found;
+    };
+    for (std::size_t above = number; above > 0; --above) {
+        const RuleLayer& layer = layers_[above];
+        const std::size_t width = layer.own.width, others = layer.by_differences.width;
+        double biases = 0;
+        for (const auto* listed : {&layer.bias, &layer.shift})
+            for (const std::int64_t entry : *listed) biases += std::abs(static_cast<double>(entry));
+        const double size = layer.own.column_norm + layer.by_values.column_norm +
+                            layer.by_differences.column_norm + biases;
+        check_sum(size * std::max(largest(on_z), largest(on_d)));
+        std::vector<Int128> sums(width * count), changes(others * count), bias(count);
+        std::vector<Int128> positive(count), total(count);
+        add_transposed(layer.own, on_z, sums);
+        add_transposed(layer.by_values, on_d, sums);
+        add_transposed(layer.by_differences, on_d, changes);
+        for (std::size_t f = 0; f < count; ++f) {
+            for (std::size_t i = 0; i < layer.own.height; ++i) {
+                const std::int64_t weight = on_z.weights[i * count + f];
+                bias[f] += times(weight, layer.bias[i]);
+                positive[f] += std::max<std::int64_t>(weight, 0);
+            }
+            for (std::size_t m = 0; m < layer.by_differences.height; ++m) {
+                const std::int64_t weight = on_d.weights[m * count + f];
+                bias[f] += times(weight, layer.shift[m]);
+                positive[f] += std::max<std::int64_t>(weight, 0);
+                total[f] += size_of(weight);
+            }
+            positive[f] = ceiled(positive[f], grid_);
+            const Int128 rest = 1 + ceiled(total[f], grid_);
+            check_sum(static_cast<double>(rest) * static_cast<double>(change_sizes_[above - 1]));
+            on_z.constants[f] += ceiled(bias[f], grid_) + positive[f] +
+                                 ceiled(rest * change_sizes_[above - 1], grid_);
+        }
+        on_z.weights.assign(width * count, 0);
+        on_d.weights.assign(others * count, 0);
+        for (std::size_t k = 0; k < sums.size(); ++k)
+            on_z.weights[k] = checked(ceiled(sums[k], grid_) + positive[k % count]);
+        for (std::size_t k = 0; k < changes.size(); ++k)
+            on_d.weights[k] = checked(ceiled(changes[k], grid_));
+        relax(ends_[0][above - 1], on_z);
+        relax_pairs(above - 1, on_z, on_d);
+    }
+}
+
+/// Replace weights of differences of activations by weights of preactivations and of differences.
+void GridRule::relax_pairs(std::size_t number, Functionals& on_z, Functionals& on_d) const {
+    const std::size_t count = on_d.count;
+    const std::vector<Pair>& pairs = pairs_[number];
+    std::vector<Int128> totals(count);
+    std::vector<double> sizes(count);
+    for (std::size_t m = 0; m < pairs.size(); ++m) {
+        const std::int32_t partner = layers_[number].partners[m];
+        std::int64_t* weights = on_d.weights.data() + m * count;
+        for (std::size_t f = 0; f < count; ++f) {
+            const std::int64_t own = weights[f];
+            if (own == 0) continue;
+            const Line& line = own > 0 ? pairs[m].above : pairs[m].below;
+            sizes[f] += std::abs(static_cast<double>(own)) * std::abs(static_cast<double>(line.r));
+            check_sum(sizes[f]);
+            totals[f] += ceiled(own * line.r, kSlopeBits) + pairs[m].spare;
+            weights[f] = checked(times(own, line.q) >> kSlopeBits);
+            if (partner < 0) continue;
+            std::int64_t& on_partner =
+                on_z.weights[static_cast<std::size_t>(partner) * count + f];
+            on_partner = checked(static_cast<Int128>(on_partner) +
+                                 (times(own, line.p) >> kSlopeBits));
+        }
+    }
+    for (std::size_t f = 0; f < count; ++f) on_z.constants[f] += ceiled(totals[f], grid_);
 }
 
 }  // namespace polyrelu

@@ -68,7 +68,7 @@ public:
 
     /// Apply the rule to boxes, see compiled.pyi.
     py::tuple bound(const Integers& centers, const Integers& radii,
-                    const std::optional<Input<std::int8_t>>& signs, bool is_backward) {
+                    const std::optional<Input<std::int8_t>>& signs, int kind) {
         const auto count = static_cast<std::size_t>(centers.shape(0));
         const std::size_t inputs = inner_.num_inputs(), rows = inner_.num_rows();
         if (static_cast<std::size_t>(centers.size()) != count * inputs ||
@@ -76,11 +76,12 @@ public:
             (signs.has_value() &&
              static_cast<std::size_t>(signs->size()) != count * inner_.num_signs()))
             throw std::invalid_argument("arrays of other shapes are needed for the rule");
+        if (kind < 0 || kind > 2) throw std::invalid_argument("the rule has three kinds of leaves");
         const auto height = static_cast<py::ssize_t>(count), width = static_cast<py::ssize_t>(rows);
         py::array_t<std::uint8_t> states(height);
         py::array_t<std::int64_t> generators(height);
-        py::array_t<std::int64_t> high({height, py::ssize_t{2}, width});
-        py::array_t<std::uint64_t> low({height, py::ssize_t{2}, width});
+        py::array_t<std::int64_t> high({height, py::ssize_t{3}, width});
+        py::array_t<std::uint64_t> low({height, py::ssize_t{3}, width});
         std::uint8_t* state = states.mutable_data();
         std::int64_t* number = generators.mutable_data();
         std::int64_t* above = high.mutable_data();
@@ -92,15 +93,17 @@ public:
                 const RuleState reached = inner_.bound(
                     centers.data() + i * inputs, radii.data() + i * inputs,
                     signs.has_value() ? signs->data() + i * inner_.num_signs() : nullptr,
-                    is_backward, found);
+                    static_cast<RuleKind>(kind), found);
                 state[i] = static_cast<std::uint8_t>(reached);
                 number[i] = static_cast<std::int64_t>(found.num_generators);
-                for (std::size_t k = 0; k < 2 * rows; ++k) {
-                    const std::vector<Int128>& part = k < rows ? found.by_forms : found.backward;
+                for (std::size_t k = 0; k < 3 * rows; ++k) {
+                    const std::vector<Int128>& part = k < rows       ? found.by_forms
+                                                      : k < 2 * rows ? found.backward
+                                                                     : found.joint;
                     const Int128 bound =
                         reached == RuleState::bounded && !part.empty() ? part[k % rows] : 0;
-                    above[i * 2 * rows + k] = static_cast<std::int64_t>(bound >> 64);
-                    below[i * 2 * rows + k] = static_cast<std::uint64_t>(bound);
+                    above[i * 3 * rows + k] = static_cast<std::int64_t>(bound >> 64);
+                    below[i * 3 * rows + k] = static_cast<std::uint64_t>(bound);
                 }
             }
         }

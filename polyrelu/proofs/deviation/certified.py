@@ -22,11 +22,12 @@ from polyrelu.exact import as_float, nearest_vector
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
+from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.float_forms import backward_row_bounds, row_bounds
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
-from polyrelu.proofs.deviation.rounded import LeafKind, RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import TaskStream
@@ -137,9 +138,15 @@ class CertifiedTree:
         """Apply the rule to the last boxes of a stack, and cut those that fail."""
         number = min(SETTINGS.boxes_per_check, len(stack))
         taken = [stack.pop() for _ in range(number)]
-        failed = taken
-        for kind in _KINDS if self.problem.second is not None else _KINDS[:2]:
-            failed = self._those_that_fail(failed, budget, may_cut, kind)
+        core = self.core
+        if core is not None and not may_cut:
+            failed = self._left_by_core(taken, budget, core, self._kinds[-1])
+        elif core is not None:
+            failed = self._those_that_fail_in_core(taken, budget, core)
+        else:
+            failed = taken
+            for kind in self._kinds:
+                failed = self._those_that_fail(failed, budget, may_cut, kind)
         if failed and may_cut:
             budget.spend(price_of_boxes(len(failed), 4 * self._num_products()))
             stack += self._cut(failed)
@@ -165,6 +172,58 @@ class CertifiedTree:
             if not (is_likely and self._is_closed(box, budget, kind)):
                 failed.append(box)
         return failed
+
+    @property
+    def _kinds(self) -> tuple[LeafKind, ...]:
+        """The kinds of leaves that differ."""
+        return _KINDS if self.problem.second is not None else _KINDS[:2]
+
+    @property
+    def core(self) -> CompiledRule | None:
+        """The rule in the core, where it serves: domains with oblique sides need forms."""
+        return CompiledRule.of(self.rule, self.problem.rows) if self.problem.is_box else None
+
+    def _those_that_fail_in_core(
+        self, taken: list[_Box], budget: Budget, core: CompiledRule
+    ) -> list[_Box]:
+        """Apply the rule to boxes by the core, where floats do not rule all kinds of leaves out.
+
+        Kinds that close none of the first boxes are left out.
+        """
+        boxes = _in_floats(taken)
+        budget.spend(price_of_boxes(len(taken), 4 * self._num_products()))
+        guesses = self.problem.objective(bound_boxes(self.problem.double, boxes).upper).tolist()
+        likely, failed = list[_Box](), list[_Box]()
+        for box, guess in zip(taken, guesses, strict=True):
+            (failed if as_float(self.limit) < guess < np.inf else likely).append(box)
+        for kind in self._kinds:
+            tried = SETTINGS.boxes_tried
+            left = self._left_by_core(likely[:tried], budget, core, kind)
+            is_useless = len(left) == tried and kind != self._kinds[-1]
+            rest = likely[tried:]
+            likely = left + (rest if is_useless else self._left_by_core(rest, budget, core, kind))
+        return failed + likely
+
+    def _left_by_core(
+        self, boxes: list[_Box], budget: Budget, core: CompiledRule, kind: LeafKind
+    ) -> list[_Box]:
+        """Apply the rule of leaves of a kind to boxes; return those that it does not close."""
+        if not boxes:
+            return []
+        price = (1 + _KINDS.index(kind)) * price_of_forms(self.problem.size, len(boxes[0][1]))
+        budget.spend(len(boxes) * price)
+        left = list[_Box]()
+        found = core.bounds([(low, high) for _, low, high in boxes], kind)
+        for box, bounds in zip(boxes, found, strict=True):
+            if bounds is None:
+                is_closed = self._is_closed(box, budget, kind)
+            else:
+                number = bounds.num_new_generators
+                budget.spend(price_of_generators(self.problem.size, number))
+                is_closed = self._note(box[0], bounds.is_empty, bounds.rows, kind)
+            if not is_closed:
+                left.append(box)
+        return left
 
     def _close_by_tasks(
         self, stack: list[_Box], budget: Budget, progress: Progress | None, tasks: TaskStream
@@ -252,27 +311,35 @@ class CertifiedTree:
         leaf = self.rule.leaf(low, high, kind=kind)
         budget.spend(price_of_generators(self.problem.size, leaf.num_new_generators))
         rows = leaf.upper_bounds(self.problem.rows)
-        holds = self._holds(leaf, rows)
-        bound = self.problem.exact_objective(rows)
-        if holds or kind == "leaf" or bound < self.bounds.get(node, bound + 1):
-            self.bounds[node], self.row_bounds[node] = bound, rows
-            if kind != "leaf":
-                self._records[node] = BoundsNode(kind)
+        holds = self._note(node, leaf.is_empty, rows, kind)
         if not holds and kind == "leaf":
             limits = [self.limit] * len(self.problem.clauses)
             outside = outside_node(self.problem, self.rule, leaf, (low, high), rows, limits)
             if outside is not None:
                 self._records[node], self.bounds[node] = outside, self.limit
                 self.row_bounds[node] = [self.limit] * len(rows)
+                self._closed.add(node)
                 holds = True
+        return holds
+
+    def _note(self, node: int, is_empty: bool, rows: list[Fraction], kind: LeafKind) -> bool:
+        """Note the bounds of the rows on a leaf, if they are better; return whether it is closed.
+
+        An empty leaf has no bounds.
+        """
+        holds = is_empty or self._holds(rows)
+        bound = self.limit if is_empty else self.problem.exact_objective(rows)
+        if holds or kind == "leaf" or bound < self.bounds.get(node, bound + 1):
+            self.bounds[node] = bound
+            self.row_bounds[node] = rows or [self.limit] * len(self.problem.rows)
+            if kind != "leaf":
+                self._records[node] = BoundsNode(kind)
         if holds:
             self._closed.add(node)
         return holds
 
-    def _holds(self, leaf: RoundedLeaf, rows: list[Fraction]) -> bool:
+    def _holds(self, rows: list[Fraction]) -> bool:
         """Whether each clause has a row whose bound is small enough."""
-        if leaf.is_empty:
-            return True
         holds = [
             bound < self.limit or (bound == self.limit and not row.is_strict)
             for bound, row in zip(rows, self.problem.rows, strict=True)

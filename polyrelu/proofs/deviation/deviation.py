@@ -242,19 +242,19 @@ class _Question:
             found = self._small_bounds(half)
             if found is not None:
                 return found
-        why = until_limit(lambda: self._search(half), half)
+        early = half if self.goal.limit is not None else half.early(SETTINGS.search_share)
+        why = until_limit(lambda: self._search(early), early)
         if self._is_exceeded():
             return self._exceeded()
         if self.goal.limit is None and is_small and budget.why_stopped() is None:
             found = self._exactly(self.search.tree, budget.trial(SETTINGS.exact_share))
             if found is not None:
                 return found
-        tree = self._new_tree(self.search.tree)
-        if self.goal.limit is not None or why is None:
-            again = until_limit(
-                partial(tree.close, budget, self.progress, tasks=self.tasks), budget
-            )
-            why = again if again is not None or not tree.num_open else why
+        tree = self._new_tree(self.search.tree, self._limit_in_reach())
+        if self.goal.limit is not None or why is None or self.search.num_boxes:
+            late = budget if self.goal.limit is not None else budget.early(SETTINGS.proof_share)
+            again = until_limit(partial(tree.close, late, self.progress, tasks=self.tasks), late)
+            why = again if again is not None or self.search.is_finished else why
         if tree.num_open and (self.goal.limit is None or not tree.num_closed):
             tree = self._fallback(budget)
         return self._bounds(tree, why)
@@ -355,9 +355,17 @@ class _Question:
 
     # -- certificates ------------------------------------------------------------------------------
 
-    def _new_tree(self, tree: BoxTree) -> CertifiedTree:
-        """Return a tree whose leaves are to be closed by the rule."""
+    def _limit_in_reach(self) -> Fraction:
+        """Return the bound that is to be proved: that of a search that ends early is larger."""
         limit = self.search.goal.bound(self._at_least)
+        if self.goal.limit is not None or self.search.is_finished or not self.search.num_boxes:
+            return limit
+        upper = self.search.upper
+        return limit if not upper < np.inf else max(limit, _slightly_above(upper))
+
+    def _new_tree(self, tree: BoxTree, limit: Fraction | None = None) -> CertifiedTree:
+        """Return a tree whose leaves are to be closed by the rule."""
+        limit = self.search.goal.bound(self._at_least) if limit is None else limit
         return CertifiedTree(self.problem, tree, limit, self._rule(limit))
 
     def _rule(self, limit: Fraction) -> RoundedRule:
@@ -367,6 +375,13 @@ class _Question:
 
     def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return the first cuts of the search, with a bound for every leaf."""
+        core, (number, per_second) = self._new_tree(BoxTree()).core, SETTINGS.fallback_leaves
+        if core is not None:
+            if budget.seconds is not None:
+                number = min(number, max(1, int(per_second * budget.seconds)))
+            tree = self._new_tree(self.search.tree.first_cuts(2 * number))
+            tree.close(Budget(), self.progress, may_cut=False)
+            return tree
         size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
         price = 3 * price_of_forms(size, len(self.problem.lower))
         price += 2 * price_of_generators(size, num_neurons)
@@ -467,6 +482,11 @@ class _Question:
             num_points=self.best.num_points,
             num_boxes=self.search.num_boxes,
         )
+
+
+def _slightly_above(bound: float) -> Fraction:
+    """Return a short decimal above a bound in floats, by more than roundings may matter."""
+    return Fraction(decimal_above(Fraction(bound) + abs(Fraction(bound)) / 1_000, digits=4))
 
 
 def _rounded_up(bound: Fraction | None, limit: Fraction) -> Fraction:

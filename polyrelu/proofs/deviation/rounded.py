@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from polyrelu.proofs.deviation.relu_bands import Interval
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.typing import Floats
 
-__all__ = ["LayerPartners", "LeafKind", "RoundedLeaf", "RoundedRule"]
+__all__ = ["LayerPartners", "LeafKind", "RoundedLeaf", "RoundedRule", "integer_weights"]
 
 #: Leaves without numbers: by forms; with backward bounds of each network; of both networks at once.
 LeafKind: TypeAlias = Literal["leaf", "backward", "joint"]
@@ -98,7 +98,7 @@ class RoundedLeaf:
         self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None
     ) -> Fraction:
         """Return the upper bound of a row, with multiples of inequalities and cuts by sign."""
-        weights = _integer_weights(row)
+        weights = integer_weights(row)
         total, error = _combination(weights[1:], self._forms)
         if not multiples:
             found = int(total[0]) + int(np.abs(total[1:]).sum()) + error
@@ -127,17 +127,17 @@ class RoundedLeaf:
         outputs: tuple[list[dict[int, int]], ...] = ([], [])
         scales = list[int]()
         for k, row in enumerate(rows):
-            scale, x, both, other = _integer_weights(row)
+            scale, x, both, other = integer_weights(row)
             outputs[0].append({i: w - other.get(i, 0) for i, w in both.items()})
             outputs[1].append(other)
             entries, error = _combination((x,), self._forms)
             inputs[k] = entries[: 1 + size]
             errors.append(error)
             scales.append(scale)
-        error = np.array(errors, dtype=object)
-        bounds = run.row_bounds(outputs, inputs, error)
+        counted = np.array(errors, dtype=object)
+        bounds = run.row_bounds(outputs, inputs, counted)
         if isinstance(run, JointRun):
-            bounds = list(map(min, bounds, run.joint_row_bounds(outputs, inputs, error)))
+            bounds = list(map(min, bounds, run.joint_row_bounds(outputs, inputs, counted)))
         return [
             bound / scale + row.constant
             for bound, scale, row in zip(bounds, scales, rows, strict=True)
@@ -145,13 +145,13 @@ class RoundedLeaf:
 
     def input_parts(self, row: LinearRow) -> list[int]:
         """Return how much a row depends on each coordinate: sizes of its first generators."""
-        weights = _integer_weights(row)
+        weights = integer_weights(row)
         total, _ = _combination(weights[1:], self._forms)
         return [abs(int(entry)) for entry in total[1 : 1 + len(self._box)]]
 
     def float_form(self, row: LinearRow) -> Floats:
         """Return the form of a row in floats, the center first."""
-        weights = _integer_weights(row)
+        weights = integer_weights(row)
         total, _ = _combination(weights[1:], self._forms)
         found = _to_floats(total, weights[0] << self._rule.grid)
         found[0] += nearest_float(row.constant.numerator, row.constant.denominator)
@@ -193,7 +193,7 @@ class RoundedLeaf:
         return np.array([center, *reach], dtype=object), 0
 
 
-def _integer_weights(row: LinearRow) -> tuple[int, dict[int, int], dict[int, int], dict[int, int]]:
+def integer_weights(row: LinearRow) -> tuple[int, dict[int, int], dict[int, int], dict[int, int]]:
     """Return a denominator, and the weights of inputs, values and differences over it.
 
     The second network is the first one plus the difference.
@@ -243,6 +243,10 @@ class RoundedRule:
         The number of inequalities of the domain.
     oblique
         The numbers of those in several coordinates.
+    layers
+        The layers on the grid.
+    in_core
+        Rows, and the rule for them in the compiled core, once it was asked for (`CompiledRule`).
     """
 
     def __init__(
@@ -258,10 +262,11 @@ class RoundedRule:
         forms = coordinates.inequalities
         self.num_inequalities = len(forms)
         self.oblique = [n for n, form in enumerate(forms) if form and sum(map(bool, form[0])) > 1]
+        self.in_core: tuple[Sequence[LinearRow], Any] | None = None
         self._last: tuple[_Corners, _Box, GridStart] | None = None
         pairs = [] if second is None else _all_partners(first, second, matching)
         self._partners = pairs
-        self._layers = [
+        self.layers = [
             self._layer(first, second, number, pairs) for number in range(1, first.depth + 1)
         ]
 
@@ -307,11 +312,11 @@ class RoundedRule:
         box, start = self._start((tuple(lower), tuple(upper)))
         run = GridRun(self.grid, signs or {}, start)
         if kind == "joint" and self.second is not None:
-            layers = self._backward_layers, self._joint_layers
+            layers = self.backward_layers, self._joint_layers
             run = JointRun(self.grid, signs or {}, start, *layers)
         elif kind != "leaf":
-            run = BackwardRun(self.grid, signs or {}, start, self._backward_layers)
-        for number, layer in enumerate(self._layers, 1):
+            run = BackwardRun(self.grid, signs or {}, start, self.backward_layers)
+        for number, layer in enumerate(self.layers, 1):
             if not run.add(number, layer):
                 return RoundedLeaf(True, (), (), (), (), self, box, (), (), run)
         forms = (run.inputs, run.values, *([run.differences] if run.differences else []))
@@ -330,7 +335,7 @@ class RoundedRule:
         )
 
     @cached_property
-    def _backward_layers(self) -> list[list[BackwardLayer]]:
+    def backward_layers(self) -> list[list[BackwardLayer]]:
         """The layers of both networks for bounds from later layers to the first one."""
         numbers, grid = range(1, self.first.depth + 1), self.grid
         layers = [(self.first.weight(n), self.first.bias(n)) for n in numbers]
@@ -353,7 +358,7 @@ class RoundedRule:
 
     def partner(self, layer: int, index: int) -> int:
         """Return the partner in the first network of a neuron of the second one, -1 without one."""
-        return self._layers[layer - 1].partners[index]
+        return self.layers[layer - 1].partners[index]
 
     def scale(self, neuron: Neuron) -> Fraction:
         """Return the positive number by which the forms of a neuron are divided.
@@ -361,7 +366,7 @@ class RoundedRule:
         Only a neuron of the second network with a partner has a number other than 1.
         """
         which, layer, index = neuron
-        return self._layers[layer - 1].scales[index] if which else Fraction(1)
+        return self.layers[layer - 1].scales[index] if which else Fraction(1)
 
     def slack(self, number: int) -> tuple[Fraction, ...]:
         """Return an inequality of the domain, c - a·x, as a row in (1, y)."""
@@ -380,13 +385,13 @@ class RoundedRule:
         Box and first layer of the last call are kept, since many nodes of a tree have one box.
         """
         if self._last is None or self._last[0] != corners:
-            box = tuple(map(self._on_grid, *corners))
+            box = tuple(map(self.on_grid, *corners))
             inputs = self._inputs(box)
-            z, d = layer_forms(self._layers[0], inputs, None, self.grid)
+            z, d = layer_forms(self.layers[0], inputs, None, self.grid)
             self._last = corners, box, GridStart(inputs, z, d)
         return self._last[1:]
 
-    def _on_grid(self, low: Fraction, high: Fraction) -> tuple[int, int]:
+    def on_grid(self, low: Fraction, high: Fraction) -> tuple[int, int]:
         """Return center and radius of an interval."""
         unit = 1 << self.grid
         bottom, top = low * unit, high * unit

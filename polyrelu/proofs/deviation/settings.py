@@ -19,10 +19,19 @@ class DeviationSettings:
         Maximum number of boxes that are bounded at a time.
     boxes_per_check
         Maximum number of boxes to which the rule of certificates is applied in one step.
+    boxes_tried
+        Number of boxes of such a step to which each kind of leaves is applied; one that closes none
+        of them is not applied to the others.
     fallback_work
         Units of work for bounds on few large boxes, where a search was not finished.
     fallback_share
         Share of a limit of time for these bounds, in thousands of units of work per second.
+    fallback_leaves
+        Number of boxes for such bounds by the compiled core, and of them for each second of a limit
+        of time.
+    search_share, proof_share
+        The shares of a limit of time after which a search for bounds ends, and a proof of what it
+        has found; the rest is for bounds on fewer boxes, where the proof is not done.
     exact_share
         Share of the remaining work for the search for an exact maximum.
     first_share
@@ -82,8 +91,12 @@ class DeviationSettings:
     budget: float = 600_000
     boxes_per_step: int = 128
     boxes_per_check: int = 32
+    boxes_tried: int = 4
     fallback_work: float = 2_000
     fallback_share: float = 0.001
+    fallback_leaves: tuple[int, int] = (2_000, 60)
+    search_share: float = 0.2
+    proof_share: float = 0.85
     exact_share: float = 0.5
     first_share: float = 0.002
     max_exact_inputs: int = 3
