@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8286      theorem monotone
   8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10519  5.9 Teaching sets: theorem parallel-lines
- 10533      theorem parallel-lines
- 10639    Files
- 10779    The command line
+ 10522  5.9 Teaching sets: theorem parallel-lines
+ 10536      theorem parallel-lines
+ 10642    Files
+ 10782    The command line
 """
 
 from __future__ import annotations
@@ -9472,12 +9472,14 @@ def check_points(case: Case, domain: Domain) -> None:
 class BackwardRows:
     """The rows of all layers of f and of g, each with its bias, packed for sums of their multiples.
 
-    They are packed when they are needed; `held` are the cells of memory that they take then.
+    They are packed when they are needed; `held` are the cells of memory that they take then. The
+    rows of Delta are among them once a leaf `joint` needs them.
     """
 
     def __init__(self, layers: Sequence[GridLayer], meter: Meter) -> None:
         self.layers, self.meter, self.held = layers, meter, 0
         self.bits = self.slot = 0
+        self.kinds: tuple[int, ...] = (0, 1)
         self.packed = list[list[list[int]]]()
         self.packings = list[list[Packing]]()
 
@@ -9486,11 +9488,16 @@ class BackwardRows:
         layer = self.layers[number - 1]
         return len(layer.partners if which else layer.own.rows)
 
+    def add_changes(self) -> None:
+        """Pack the rows of Delta too, from the next sum on."""
+        if self.kinds == (0, 1):
+            self.kinds, self.slot = (0, 1, 2), 0
+
     def make_room(self, bits: int) -> None:
         """Make the slots long enough for sums of multiples by numbers of these bits."""
         if self.slot and bits + self.bits <= self.slot:
             return
-        rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in (0, 1, 2)]
+        rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in self.kinds]
         parts = [part for network in rows for part in network if part]
         self.bits = max(longest(part) + len(part).bit_length() for part in parts) + 2
         message = f"beyond the limits: numbers of more than {GROWN_BITS} bits"
@@ -9821,6 +9828,7 @@ class JointBackwardForms(BackwardForms):
         """Keep the forms of the first layer, and begin a list of layers."""
         super().see(number, layer, z, d)
         if number == 1:
+            self.rows.add_changes()
             self.pairs_below = list[PairLayer]()
             self.places = layer.partners
 

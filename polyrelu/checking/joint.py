@@ -89,6 +89,7 @@ class JointBackwardForms(BackwardForms):
         """Keep the forms of the first layer, and begin a list of layers."""
         super().see(number, layer, z, d)
         if number == 1:
+            self.rows.add_changes()
             self.pairs_below = list[PairLayer]()
             self.places = layer.partners
 

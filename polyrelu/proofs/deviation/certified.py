@@ -138,18 +138,18 @@ class CertifiedTree:
         """Apply the rule to the last boxes of a stack, and cut those that fail."""
         number = min(SETTINGS.boxes_per_check, len(stack))
         taken = [stack.pop() for _ in range(number)]
-        core = self.core
+        core, scores = self.core, dict[int, Floats]()
         if core is not None and not may_cut:
             failed = self._left_by_core(taken, budget, core, self._kinds[-1])
         elif core is not None:
-            failed = self._those_that_fail_in_core(taken, budget, core)
+            failed = self._those_that_fail_in_core(taken, budget, core, scores)
         else:
             failed = taken
             for kind in self._kinds:
                 failed = self._those_that_fail(failed, budget, may_cut, kind)
         if failed and may_cut:
             budget.spend(price_of_boxes(len(failed), 4 * self._num_products()))
-            stack += self._cut(failed)
+            stack += self._cut(failed, scores)
 
     def _those_that_fail(
         self, taken: list[_Box], budget: Budget, may_cut: bool, kind: LeafKind
@@ -184,15 +184,23 @@ class CertifiedTree:
         return CompiledRule.of(self.rule, self.problem.rows) if self.problem.is_box else None
 
     def _those_that_fail_in_core(
-        self, taken: list[_Box], budget: Budget, core: CompiledRule
+        self,
+        taken: list[_Box],
+        budget: Budget,
+        core: CompiledRule,
+        scores: dict[int, Floats],
     ) -> list[_Box]:
         """Apply the rule to boxes by the core, where floats do not rule all kinds of leaves out.
 
-        Kinds that close none of the first boxes are left out.
+        Kinds that close none of the first boxes are left out. Notes by node how much the losses
+        depend on each coordinate.
         """
         boxes = _in_floats(taken)
         budget.spend(price_of_boxes(len(taken), 4 * self._num_products()))
-        guesses = self.problem.objective(bound_boxes(self.problem.double, boxes).upper).tolist()
+        found = bound_boxes(self.problem.double, boxes)
+        guesses = self.problem.objective(found.upper).tolist()
+        table = found.split_scores(self.problem.deciding_rows(found.upper))
+        scores.update((box[0], row) for box, row in zip(taken, table, strict=True))
         likely, failed = list[_Box](), list[_Box]()
         for box, guess in zip(taken, guesses, strict=True):
             (failed if as_float(self.limit) < guess < np.inf else likely).append(box)
@@ -346,14 +354,20 @@ class CertifiedTree:
         ]
         return all(any(holds[i] for i in clause) for clause in self.problem.clauses)
 
-    def _cut(self, failed: list[_Box]) -> list[_Box]:
-        """Cut boxes where the losses of the relaxation are largest; return the parts."""
-        boxes, pair = _in_floats(failed), self.problem.double
-        found = bound_boxes(pair, boxes)
-        rows = self.problem.deciding_rows(found.upper)
-        scores = found.split_scores(rows)
+    def _cut(self, failed: list[_Box], known: dict[int, Floats]) -> list[_Box]:
+        """Cut boxes where the losses of the relaxation are largest; return the parts.
+
+        By node it may be known how much the losses depend on each coordinate.
+        """
+        unknown = [box for box in failed if box[0] not in known]
+        if unknown:
+            found = bound_boxes(self.problem.double, _in_floats(unknown))
+            rows = self.problem.deciding_rows(found.upper)
+            scores = found.split_scores(rows)
+            known.update((box[0], row) for box, row in zip(unknown, scores, strict=True))
         parts = list[_Box]()
-        for (node, low, high), score in zip(failed, scores, strict=True):
+        for node, low, high in failed:
+            score = known[node]
             movable = [a < b for a, b in zip(low, high, strict=True)]
             if not any(movable):
                 continue

@@ -110,7 +110,8 @@ class CompiledRule:
         grid, bounds = self._rule.grid, list[Fraction]()
         for k, (scale, constant) in enumerate(self._rows):
             least = min([numbers[0][k] << grid, *(part[k] for part in numbers[1:])])
-            bounds.append(Fraction(least, scale << 2 * grid) + constant)
+            bound = Fraction(least, scale << 2 * grid)
+            bounds.append(bound + constant if constant else bound)
         return FoundBounds(False, bounds, generators)
 
 

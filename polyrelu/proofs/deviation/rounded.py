@@ -393,10 +393,11 @@ class RoundedRule:
 
     def on_grid(self, low: Fraction, high: Fraction) -> tuple[int, int]:
         """Return center and radius of an interval."""
-        unit = 1 << self.grid
-        bottom, top = low * unit, high * unit
-        center = (bottom + top) // 2
-        return center, max(0, -((bottom - center) // 1), -((center - top) // 1))
+        (first, below), (last, above) = (
+            (end.numerator << self.grid, end.denominator) for end in (low, high)
+        )
+        center = (first * above + last * below) // (2 * below * above)
+        return center, max(0, center - first // below, -(-last // above) - center)
 
     def _inputs(self, box: Sequence[tuple[int, int]]) -> GridForms:
         """Return the forms of the inputs."""
