@@ -163,6 +163,11 @@ class Budget:
         return part
 
     @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    @property
     def is_part(self) -> bool:
         """Whether what is spent here is spent in another budget as well."""
         return self._whole is not None

@@ -139,9 +139,10 @@ class CertifiedTree:
         number = min(SETTINGS.boxes_per_check, len(stack))
         taken = [stack.pop() for _ in range(number)]
         core, scores = self.core, dict[int, Floats]()
-        if core is not None and not may_cut:
+        is_pair = self.problem.second is not None
+        if core is not None and is_pair and not may_cut:
             failed = self._left_by_core(taken, budget, core, self._kinds[-1])
-        elif core is not None:
+        elif core is not None and is_pair:
             failed = self._those_that_fail_in_core(taken, budget, core, scores)
         else:
             failed = taken
@@ -316,6 +317,10 @@ class CertifiedTree:
     def _is_closed(self, box: _Box, budget: Budget, kind: LeafKind) -> bool:
         """Apply the rule to a leaf, and note its bound."""
         node, low, high = box
+        found = None if self.core is None else self.core.bounds([(low, high)], kind)[0]
+        if found is not None:
+            budget.spend(price_of_generators(self.problem.size, found.num_new_generators))
+            return self._note(node, found.is_empty, found.rows, kind)
         leaf = self.rule.leaf(low, high, kind=kind)
         budget.spend(price_of_generators(self.problem.size, leaf.num_new_generators))
         rows = leaf.upper_bounds(self.problem.rows)

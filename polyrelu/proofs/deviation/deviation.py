@@ -242,8 +242,10 @@ class _Question:
             found = self._small_bounds(half)
             if found is not None:
                 return found
-        early = half if self.goal.limit is not None else half.early(SETTINGS.search_share)
-        why = until_limit(lambda: self._search(early), early)
+        is_timed = self.goal.limit is None and budget.seconds is not None and not is_small
+        if is_timed:
+            return self._by_rounds(budget)
+        why = until_limit(lambda: self._search(half), half)
         if self._is_exceeded():
             return self._exceeded()
         if self.goal.limit is None and is_small and budget.why_stopped() is None:
@@ -252,12 +254,47 @@ class _Question:
                 return found
         tree = self._new_tree(self.search.tree, self._limit_in_reach())
         if self.goal.limit is not None or why is None or self.search.num_boxes:
-            late = budget if self.goal.limit is not None else budget.early(SETTINGS.proof_share)
-            again = until_limit(partial(tree.close, late, self.progress, tasks=self.tasks), late)
-            why = again if again is not None or self.search.is_finished else why
+            work = partial(tree.close, budget, self.progress, tasks=self.tasks)
+            again = until_limit(work, budget)
+            is_done = self.goal.limit is not None or self.search.is_finished
+            why = again if again is not None or (is_done and not tree.num_open) else why
         if tree.num_open and (self.goal.limit is None or not tree.num_closed):
             tree = self._fallback(budget)
         return self._bounds(tree, why)
+
+    def _by_rounds(self, budget: Budget) -> DeviationAnswer:
+        """Search and prove by turns, each time a smaller bound, until a limit of time.
+
+        How long a proof takes, compared with the search, is known from the turn before.
+        """
+        late, proved = budget.early(SETTINGS.proof_share), None
+        pause = SETTINGS.search_share * (budget.seconds or 0)
+        searching = 0.0
+        while True:
+            started, until = budget.elapsed, budget.early(0)
+            until.seconds = started + pause
+            why = until_limit(partial(self._search, until), until)
+            middle = budget.elapsed
+            searching += middle - started
+            is_over = why is not None and middle < until.seconds
+            if is_over or not (self.search.num_boxes and self.search.upper < np.inf):
+                break
+            tree = self._new_tree(self.search.tree.copy(), self._limit_in_reach())
+            again = until_limit(partial(tree.close, late, self.progress, tasks=self.tasks), late)
+            if again is not None:
+                why = again
+                break
+            proved = tree
+            if self.search.is_finished:
+                break
+            proving = budget.elapsed - middle
+            left = SETTINGS.proof_share * (budget.seconds or 0) - budget.elapsed
+            pause = (
+                min(SETTINGS.search_growth, (left - proving) / (searching + proving)) * searching
+            )
+            if pause < searching / 8:
+                break
+        return self._bounds(self._fallback(budget) if proved is None else proved, why)
 
     def _goal(self) -> Goal:
         """Return when to stop; differences below the noise of floats are no aim of a search."""

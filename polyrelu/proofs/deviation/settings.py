@@ -30,8 +30,11 @@ class DeviationSettings:
         Number of boxes for such bounds by the compiled core, and of them for each second of a limit
         of time.
     search_share, proof_share
-        The shares of a limit of time after which a search for bounds ends, and a proof of what it
-        has found; the rest is for bounds on fewer boxes, where the proof is not done.
+        The shares of a limit of time after which a first search for bounds ends, and the last proof
+        of what was found; the rest is for bounds on fewer boxes, where no proof is done.
+    search_growth, least_growth
+        Factor by which a search grows at most before there is another proof, and below which it
+        ends.
     exact_share
         Share of the remaining work for the search for an exact maximum.
     first_share
@@ -95,8 +98,10 @@ class DeviationSettings:
     fallback_work: float = 2_000
     fallback_share: float = 0.001
     fallback_leaves: tuple[int, int] = (2_000, 60)
-    search_share: float = 0.2
-    proof_share: float = 0.85
+    search_share: float = 0.05
+    proof_share: float = 0.9
+    search_growth: float = 4.0
+    least_growth: float = 0.125
     exact_share: float = 0.5
     first_share: float = 0.002
     max_exact_inputs: int = 3

@@ -226,8 +226,8 @@ def test_prover_and_checker_have_the_same_integers(
         for _ in range(3):
             with case(seed):
                 cuts = random_cuts(random, both.pair)
-                for kind in KINDS:
-                    leaf = both.compare(cuts, kind)
+                for leaf_kind in KINDS:
+                    leaf = both.compare(cuts, leaf_kind)
                     check_points(random, both, leaf, cuts)
                 num_empty += leaf.is_empty
             wide = [k for k, (low, high) in enumerate(both.box.ends) if low < high]
