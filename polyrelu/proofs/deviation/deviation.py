@@ -273,7 +273,7 @@ class _Question:
         while True:
             started, until = budget.elapsed, budget.early(0)
             until.seconds = started + pause
-            why = until_limit(partial(self._search, until), until)
+            why = until_limit(partial(self._search, until, is_alone=True), until)
             middle = budget.elapsed
             searching += middle - started
             is_over = why is not None and middle < until.seconds
@@ -365,11 +365,16 @@ class _Question:
             certificate, self._witness, value, value, seen, Fraction(1), statistics
         )
 
-    def _search(self, budget: Budget) -> None:
-        """Cut boxes, unless the networks seem equal: the exact maximum is tried then."""
+    def _search(self, budget: Budget, *, is_alone: bool = False) -> None:
+        """Cut boxes, unless the networks seem equal: the exact maximum is tried then.
+
+        Alone, without tasks, a search may end at any time with the bound that it has reached: the
+        boxes of tasks that have not come back have old bounds.
+        """
         if self.goal.limit is None and self._seems_equal():
             return
-        self.search.run(budget, self.progress, self._is_exceeded, self.tasks)
+        tasks = None if is_alone else self.tasks
+        self.search.run(budget, self.progress, self._is_exceeded, tasks)
 
     def _seems_equal(self) -> bool:
         """Whether no point shows a difference, and a proof that there is none is in reach."""
@@ -420,8 +425,8 @@ class _Question:
             tree.close(Budget(), self.progress, may_cut=False)
             return tree
         size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
-        price = 3 * price_of_forms(size, len(self.problem.lower))
-        price += 2 * price_of_generators(size, num_neurons)
+        price = 6 * price_of_forms(size, len(self.problem.lower))  # each kind of leaves
+        price += 3 * price_of_generators(size, num_neurons)
         tree = self._new_tree(first_boxes(self.search.tree, price, budget))
         tree.close(Budget(), self.progress, may_cut=False)
         return tree
