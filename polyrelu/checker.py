@@ -8807,7 +8807,7 @@ class JointForms:
     def narrowed_change(
         self, number: int, index: int, z: Interval, d: Interval, y: Interval
     ) -> tuple[Interval, Interval]:
-        """The intervals of the change and of a neuron of g, given that of its partner too."""
+        """The intervals of the change and of a neuron of g, given its partner's interval too."""
         return d, y
 
     def charge(self, layer: GridLayer) -> None:
@@ -9624,7 +9624,7 @@ class Backward(NamedTuple):
 
 
 def sum_of_bounds(parts: Sequence[Backward]) -> Backward:
-    """The sum of bounds; those of constants have no coefficients."""
+    """The sum of bounds; a constant has no coefficients."""
     rows = [part.coefficients for part in parts if part.coefficients]
     return Backward(
         sum(part.constant for part in parts),

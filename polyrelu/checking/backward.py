@@ -181,7 +181,7 @@ class Backward(NamedTuple):
 
 
 def sum_of_bounds(parts: Sequence[Backward]) -> Backward:
-    """The sum of bounds; those of constants have no coefficients."""
+    """The sum of bounds; a constant has no coefficients."""
     rows = [part.coefficients for part in parts if part.coefficients]
     return Backward(
         sum(part.constant for part in parts),

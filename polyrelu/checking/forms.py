@@ -190,7 +190,7 @@ class JointForms:
     def narrowed_change(
         self, number: int, index: int, z: Interval, d: Interval, y: Interval
     ) -> tuple[Interval, Interval]:
-        """The intervals of the change and of a neuron of g, given that of its partner too."""
+        """The intervals of the change and of a neuron of g, given its partner's interval too."""
         return d, y
 
     def charge(self, layer: GridLayer) -> None:

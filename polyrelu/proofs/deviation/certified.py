@@ -51,7 +51,7 @@ _KINDS: tuple[LeafKind, ...] = ("leaf", "backward", "joint")
 
 
 def _joint_row_bounds(pair: FloatPair, boxes: Boxes) -> Floats:
-    """Return upper bounds of the rows that are near those of leaves `joint`."""
+    """Return upper bounds of the rows that are near the bounds of leaves `joint`."""
     return bound_boxes(pair, boxes).upper
 
 

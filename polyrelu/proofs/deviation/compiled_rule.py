@@ -7,6 +7,7 @@ are too long for it; the rule in Python serves then.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -23,8 +24,13 @@ __all__ = ["CompiledRule", "FoundBounds"]
 
 _Corners: TypeAlias = tuple[Sequence[Fraction], Sequence[Fraction]]
 _KINDS: tuple[LeafKind, ...] = ("leaf", "backward", "joint")
-_EMPTY, _TOO_LONG = 1, 2
 _Matrix: TypeAlias = tuple[NDArray[np.int64], bool]
+
+
+class _State(IntEnum):
+    """What the core says of a box."""
+
+    BOUNDED, EMPTY, TOO_LONG = range(3)
 
 
 class _Core(Protocol):
@@ -103,9 +109,9 @@ class CompiledRule:
 
     def _found(self, state: int, generators: int, numbers: list[list[int]]) -> FoundBounds | None:
         """Return the bounds of a box, given integers for each kind of leaf."""
-        if state == _TOO_LONG:
+        if state == _State.TOO_LONG:
             return None
-        if state == _EMPTY:
+        if state == _State.EMPTY:
             return FoundBounds(True, [], 0)
         grid, bounds = self._rule.grid, list[Fraction]()
         for k, (scale, constant) in enumerate(self._rows):

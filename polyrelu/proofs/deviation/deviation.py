@@ -398,7 +398,7 @@ class _Question:
     # -- certificates ------------------------------------------------------------------------------
 
     def _limit_in_reach(self) -> Fraction:
-        """Return the bound that is to be proved: that of a search that ends early is larger."""
+        """Return the bound that is to be proved; it is larger where a search has ended early."""
         limit = self.search.goal.bound(self._at_least)
         if self.goal.limit is not None or self.search.is_finished or not self.search.num_boxes:
             return limit

@@ -100,7 +100,7 @@ class _PairRelu(NamedTuple):
     def relax(self, weights: Table, on_z: Table, grid: int) -> tuple[Table, Table, Table]:
         """Return weights of preactivations and of differences, and constants.
 
-        `weights` are those of differences of activations, `on_z` what preactivations have already.
+        `weights` belong to differences of activations, `on_z` is what preactivations have already.
         """
         own = weights.astype(object)
         p, q, r = (np.where(own > 0, a, b) for a, b in zip(self.above, self.below, strict=True))
@@ -181,7 +181,7 @@ class JointRun(BackwardRun):
     def _bounded_changes(
         self, number: int, is_open: Sequence[int], changes: Sequence[Interval]
     ) -> list[Interval]:
-        """Return the intervals of differences, those of open pairs bounded backwards."""
+        """Return the intervals of differences, which are bounded backwards for open pairs."""
         count = len(is_open)
         dtype = np.int64 if self.grid < LONGEST else object
         on_d = np.zeros((len(changes), 2 * count), dtype=dtype)
