@@ -47,55 +47,55 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   2956  3.8 Domains of pairs, and theorem point
   3111      theorem point
   3180  3.9 Ridges: theorems deep and deep-part
-  4243      theorem deep
-  4251      theorem deep-part
-  4301    Theorem D, sparse competitors: zero weights, and ridges without a bend
-  4431      theorem deep-sparse
-  4439      theorem deep-sparse-part
-  4452  3.10 Injectivity: theorems active-rows and collision
-  4478      theorem collision
-  4505      theorem active-rows
-  4785  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
-  4868      theorem jumps
-  4895      theorem hyperplanes
-  4918      theorem affine-maps
-  4942      theorem bends
-  4973  3.12 Functional dimensions: theorem jacobian
-  4979      theorem jacobian
-  5094  3.13 Leaky ReLU stacks
-  5178    leaky-shallow
-  5181      theorem leaky-shallow
-  5196    leaky-chains
-  5199      theorem leaky-chains
-  5379    leaky-replacement
-  5382      theorem leaky-replacement
-  5444  3.14 Networks of blocks
-  5476      theorem blocks-neuron
-  5818      theorem blocks-replacement
-  6000      theorem blocks-one-sided
-  6175  4. Verdicts
-  6310  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
-  7123      theorem tree-equal
-  7143      theorem tree
-  7264  5.1 Lists of regions: claim regions, theorem regions
-  7269      theorem regions
-  7309  5.2 Limits
-  7315  5.3 Vertices: theorems vertices and complex (any networks)
-  7880      theorem vertices
-  7895      theorem complex
-  7913  5.4 Injectivity by cells: theorem cell-pairs
-  7925      theorem cell-pairs
-  8043  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
-  8048      theorem inverse-lipschitz
-  8211  5.6 Injectivity by a left inverse: theorem left-inverse
-  8214      theorem left-inverse
-  8283  5.7 Inverse Lipschitz constants by cells: theorem monotone
-  8286      theorem monotone
-  8390  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10522  5.9 Teaching sets: theorem parallel-lines
- 10536      theorem parallel-lines
- 10642    Files
- 10782    The command line
+  4256      theorem deep
+  4264      theorem deep-part
+  4314    Theorem D, sparse competitors: zero weights, and ridges without a bend
+  4444      theorem deep-sparse
+  4452      theorem deep-sparse-part
+  4465  3.10 Injectivity: theorems active-rows and collision
+  4491      theorem collision
+  4518      theorem active-rows
+  4798  3.11 Sizes: theorems jumps, hyperplanes, affine-maps and bends
+  4881      theorem jumps
+  4908      theorem hyperplanes
+  4931      theorem affine-maps
+  4955      theorem bends
+  4986  3.12 Functional dimensions: theorem jacobian
+  4992      theorem jacobian
+  5107  3.13 Leaky ReLU stacks
+  5191    leaky-shallow
+  5194      theorem leaky-shallow
+  5209    leaky-chains
+  5212      theorem leaky-chains
+  5392    leaky-replacement
+  5395      theorem leaky-replacement
+  5457  3.14 Networks of blocks
+  5489      theorem blocks-neuron
+  5831      theorem blocks-replacement
+  6013      theorem blocks-one-sided
+  6188  4. Verdicts
+  6323  5. Split trees: claim equivalent, theorem tree; claim regions, theorem regions
+  7136      theorem tree-equal
+  7156      theorem tree
+  7277  5.1 Lists of regions: claim regions, theorem regions
+  7282      theorem regions
+  7322  5.2 Limits
+  7328  5.3 Vertices: theorems vertices and complex (any networks)
+  7893      theorem vertices
+  7908      theorem complex
+  7926  5.4 Injectivity by cells: theorem cell-pairs
+  7938      theorem cell-pairs
+  8056  5.5 Inverse Lipschitz constants: theorem inverse-lipschitz
+  8061      theorem inverse-lipschitz
+  8224  5.6 Injectivity by a left inverse: theorem left-inverse
+  8227      theorem left-inverse
+  8296  5.7 Inverse Lipschitz constants by cells: theorem monotone
+  8299      theorem monotone
+  8403  5.8 Bounds: theorems deviation, range, holds, same-decisions
+ 10535  5.9 Teaching sets: theorem parallel-lines
+ 10549      theorem parallel-lines
+ 10655    Files
+ 10795    The command line
 """
 
 from __future__ import annotations
@@ -3547,6 +3547,17 @@ class Ridge(NamedTuple):
         return [self.mask | x | y for x in (0, bits[0]) for y in (0, bits[1])]
 
 
+def with_inputs(slices: Any) -> Iterator[dict[str, Any]]:
+    """All slices; one with a denominator and no inputs gets the inputs that were listed last."""
+    last = None
+    for entry in slices:
+        if "denominator" in entry and "inputs" not in entry:
+            require(last is not None, "inputs of a slice before", "none")
+            entry = {**entry, "inputs": last}
+        last = entry.get("inputs", last)
+        yield entry
+
+
 class Ridges:
     """The listed ridges, strictly inside a domain, and the links of their pieces."""
 
@@ -3561,7 +3572,7 @@ class Ridges:
 
     def read(self, slices: Any) -> None:
         """Check and add the ridges of all slices."""
-        for entry in slices:
+        for entry in with_inputs(slices):
             plane = PlaneForms(self.neurons, entry, self.domain)
             for u, v, text in entry["ridges"]:
                 mask = integer(text)
@@ -3808,7 +3819,8 @@ class FamilySets:
             return False
         a, b = (neurons.rows[layer][neurons.index(own.neuron)] for own in (one, other))
         common = neurons.part(getattr(one, by) & getattr(other, by), layer - 1)
-        self.meter.pay_modular(4 * neurons.widths[layer - 1])
+        places = neurons.widths[layer - 1] // 4 + 4 * common.bit_count()
+        self.meter.pay_modular(16 + places)
         return are_independent(a, b, ones(common))
 
 
@@ -4211,16 +4223,17 @@ class Sources:
 #: Maximum number of signs at all ridges together: ridges times hidden neurons.
 MAX_SIGNS = 2**28
 LISTED = [(int, int, NATURAL)]
+OF_SOME_INPUTS = {
+    "denominator": NATURAL,
+    "point": ROW,
+    "directions": (ROW, ROW),
+    "ridges": LISTED,
+}
 SLICE = OneOf(
     (
         {"point": [RATIONAL], "directions": ([RATIONAL], [RATIONAL]), "ridges": LISTED},
-        {
-            "inputs": ROW,
-            "denominator": NATURAL,
-            "point": ROW,
-            "directions": (ROW, ROW),
-            "ridges": LISTED,
-        },
+        {"inputs": ROW, **OF_SOME_INPUTS},
+        OF_SOME_INPUTS,
     )
 )
 DEEP_EVIDENCE = {

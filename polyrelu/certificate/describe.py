@@ -49,7 +49,7 @@ from polyrelu.certificate.theorems import THEOREMS
 from polyrelu.errors import CertificateError, NetworkError
 from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.support.arguments import expect, expect_choice, expect_path
-from polyrelu.support.display import bracketed, count_text, escaped_latex, html_table
+from polyrelu.support.display import bracketed, count_text, escaped_latex, html_table, widths_text
 from polyrelu.support.limits import WIDTH_LIMIT
 from polyrelu.support.text_files import wrapped
 
@@ -469,7 +469,7 @@ def _network_text(reference: dict[str, Any]) -> str:
     widths = [inline["inputs"], *(layer["bias"].count(" ") + 1 for layer in inline["layers"])]
     cut = ["…", widths[-1]] if len(widths) > _MAX_WIDTHS else []
     return (
-        "-".join(map(str, [*widths[: _MAX_WIDTHS - len(cut)], *cut]))
+        widths_text([*widths[: _MAX_WIDTHS - len(cut)], *cut])
         + " network"
         + (" with trailing ReLU" if inline["last"] == "relu" else "")
     )

@@ -198,7 +198,8 @@ class FamilySets:
             return False
         a, b = (neurons.rows[layer][neurons.index(own.neuron)] for own in (one, other))
         common = neurons.part(getattr(one, by) & getattr(other, by), layer - 1)
-        self.meter.pay_modular(4 * neurons.widths[layer - 1])
+        places = neurons.widths[layer - 1] // 4 + 4 * common.bit_count()
+        self.meter.pay_modular(16 + places)
         return are_independent(a, b, ones(common))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, compress
 from operator import mul
 from typing import Any, NamedTuple
@@ -383,6 +383,17 @@ class Ridge(NamedTuple):
         return [self.mask | x | y for x in (0, bits[0]) for y in (0, bits[1])]
 
 
+def with_inputs(slices: Any) -> Iterator[dict[str, Any]]:
+    """All slices; one with a denominator and no inputs gets the inputs that were listed last."""
+    last = None
+    for entry in slices:
+        if "denominator" in entry and "inputs" not in entry:
+            require(last is not None, "inputs of a slice before", "none")
+            entry = {**entry, "inputs": last}
+        last = entry.get("inputs", last)
+        yield entry
+
+
 class Ridges:
     """The listed ridges, strictly inside a domain, and the links of their pieces."""
 
@@ -397,7 +408,7 @@ class Ridges:
 
     def read(self, slices: Any) -> None:
         """Check and add the ridges of all slices."""
-        for entry in slices:
+        for entry in with_inputs(slices):
             plane = PlaneForms(self.neurons, entry, self.domain)
             for u, v, text in entry["ridges"]:
                 mask = integer(text)

@@ -414,16 +414,17 @@ class Sources:
 #: Maximum number of signs at all ridges together: ridges times hidden neurons.
 MAX_SIGNS = 2**28
 LISTED = [(int, int, NATURAL)]
+OF_SOME_INPUTS = {
+    "denominator": NATURAL,
+    "point": ROW,
+    "directions": (ROW, ROW),
+    "ridges": LISTED,
+}
 SLICE = OneOf(
     (
         {"point": [RATIONAL], "directions": ([RATIONAL], [RATIONAL]), "ridges": LISTED},
-        {
-            "inputs": ROW,
-            "denominator": NATURAL,
-            "point": ROW,
-            "directions": (ROW, ROW),
-            "ridges": LISTED,
-        },
+        {"inputs": ROW, **OF_SOME_INPUTS},
+        OF_SOME_INPUTS,
     )
 )
 DEEP_EVIDENCE = {

@@ -58,10 +58,7 @@ def print_answer(
         _print_readings(options, read)
     else:
         print_text()
-    lines = [
-        *written_lines(options.output, written, outcome.status == "refuted"),
-        *(cost.lines() if cost else []),
-    ]
+    lines = written_lines(options.output, written, cost, outcome.status == "refuted")
     if lines:
         show(*lines)
     return EXIT[outcome.status]

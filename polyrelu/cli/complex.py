@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.check_cost import check_command, check_cost
 from polyrelu.cli.given_up import larger_limit, why_ended
 from polyrelu.cli.options import (
     add_command,
@@ -383,6 +383,9 @@ def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
         if key == "conditions" and value is not None:
             for name, condition in value.items():
                 yield f"{name:<18}{condition.status}: {condition.detail}"
+        elif key == "certificate" and value is not None:
+            command = check_command([value], answer["check_cost"])
+            yield f"{key:<18}{value} (check it: {command})"
         elif key == "check_cost" and value is not None:
             yield from value.lines()
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.cli.options import add_command
 from polyrelu.cli.output import check_output, check_written_ending, entry_lines, print_object, show
 from polyrelu.cli.parser import UsageError
+from polyrelu.support.display import widths_text
 
 if TYPE_CHECKING:
     from polyrelu.corpus import CorpusEntry
@@ -175,7 +176,7 @@ def _line(entry: CorpusEntry) -> str:
     """Return the name, the kind and the widths of a network, and what it is."""
     from polyrelu.support.text_files import wrapped
 
-    widths = "-".join(map(str, entry.architecture))
+    widths = widths_text(entry.architecture)
     return f"corpus:{entry.name}  {entry.kind}  {widths}\n{wrapped(f'  {entry.sentence}')}"
 
 

@@ -33,6 +33,15 @@ __all__ = ["add_equivalent", "read_pair"]
 
 #: Maximum number of outputs in floats that are printed for people.
 _MAX_VALUES = 12
+#: Rounded weights change outputs by less than their quotient by this number.
+_SMALL = 1000
+#: Hints about a normalisation that one of two networks has.
+_ABOUT_NORMALISATION = {
+    "left out": "{} has a normalisation, which is no part of the network; --normalisation inputs, "
+    "outputs or both makes it one",
+    "folded in": "the normalisation of {} is part of the network; --normalisation none leaves it "
+    "out",
+}
 #: Options that go on where a next step is the same command.
 _CONTINUED = ("domain", "seed", "budget", "time_limit", "memory_limit", "output", *WORKERS)
 
@@ -210,9 +219,40 @@ def _print_text(
         show(f"{name}(x) in floats: {values} ({outputs.runtime})")
     for name, imported in zip((options.network, options.other), pair, strict=True):
         print_reading(imported, f"{Path(name).name}: ")
-    is_exact_text = any("text: exact" in imported.rounding for imported in pair)
-    if isinstance(outcome, NotEquivalent) and is_exact_text:
-        show(
-            "hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 "
-            "runtime does"
-        )
+    if isinstance(outcome, NotEquivalent):
+        hint = _normalisation_hint(options, outcome, pair) or _rounding_hint(pair)
+        if hint:
+            show(f"hint: {hint}")
+
+
+def _normalisation_hint(
+    options: argparse.Namespace, outcome: NotEquivalent, pair: tuple[Imported, Imported]
+) -> str:
+    """Return a hint if one network alone has a normalisation, and the difference is a large one.
+
+    Rounded weights make small differences.
+    """
+    hints = [
+        _ABOUT_NORMALISATION[name].format(Path(path).name)
+        for path, imported in zip((options.network, options.other), pair, strict=True)
+        if (name := _normalisation(imported)) is not None
+    ]
+    values = zip(outcome.witness.f, outcome.witness.g, strict=True)
+    is_large = any(_SMALL * abs(f - g) > max(abs(f), abs(g)) for f, g in values)
+    return hints[0] if len(hints) == 1 and is_large else ""
+
+
+def _normalisation(imported: Imported) -> str | None:
+    """Return whether the file's normalisation is `left out` or `folded in`; None without one."""
+    if any(caveat.startswith("the normalisation of the header") for caveat in imported.caveats):
+        return "left out"
+    return "folded in" if "normalisation: " in imported.rounding else None
+
+
+def _rounding_hint(pair: tuple[Imported, Imported]) -> str:
+    """Return a hint if decimal text was read exactly; empty otherwise."""
+    if not any("text: exact" in imported.rounding for imported in pair):
+        return ""
+    return (
+        "decimal text was read exactly; --rounding text=float32 reads it as a float32 runtime does"
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.cli.options import add_command
 from polyrelu.cli.output import check_output, check_written_ending, print_object, show
 from polyrelu.cli.parser import UsageError
+from polyrelu.support.display import widths_text
 
 if TYPE_CHECKING:
     from polyrelu.formats import Example
@@ -72,7 +73,7 @@ def _text(example: Example) -> str:
     """Return lines of text about an example."""
     from polyrelu.support.text_files import wrapped
 
-    widths = "-".join(map(str, example.architecture))
+    widths = widths_text(example.architecture)
     return "\n".join(
         [
             f"example:{example.name}  {widths}",

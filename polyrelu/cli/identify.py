@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.check_cost import CheckCost, check_cost
 from polyrelu.cli.options import (
     add_command,
     add_limits,
@@ -149,8 +149,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         show(str(outcome))
         print_reading(imported)
         lines = [
-            *_written_lines(options, outcome, written),
-            *(cost.lines() if cost else []),
+            *_written_lines(options, outcome, written, cost),
             *_checkpoint_lines(options, last_step),
         ]
         if lines:
@@ -259,9 +258,11 @@ def _without_other(options: argparse.Namespace, written: Sequence[Path]) -> list
     return [path for path in written if path != Path(options.other or "")]
 
 
-def _written_lines(options: argparse.Namespace, outcome: Outcome, written: list[Path]) -> list[str]:
+def _written_lines(
+    options: argparse.Namespace, outcome: Outcome, written: list[Path], cost: CheckCost | None
+) -> list[str]:
     """Return lines of text about the files that were written."""
-    lines = written_lines(options.output, _without_other(options, written))
+    lines = written_lines(options.output, _without_other(options, written), cost)
     if options.other:
         refuted = outcome.status == "refuted"
         lines.append(

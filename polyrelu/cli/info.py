@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu._core import chosen_engine
 from polyrelu.cli.options import UsageError, add_command, add_network, add_reading, read_network
 from polyrelu.cli.output import print_object, show
+from polyrelu.support.display import widths_text
 
 if TYPE_CHECKING:
     from polyrelu.formats import Imported
@@ -86,7 +87,7 @@ def _architecture_text(imported: Imported) -> str:
     network = imported.network
     if network.is_plain:
         return str(network.architecture)
-    widths, names = "-".join(map(str, network.widths)), " and ".join(imported.skipping)
+    widths, names = widths_text(network.widths), " and ".join(imported.skipping)
     if names in ("", "skip connections"):
         return f"{widths} with connections that skip layers"
     return f"{widths} with {names}, written as connections that skip layers"

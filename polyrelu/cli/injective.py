@@ -176,10 +176,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     else:
         show(str(outcome), *([str(exact)] if exact else []))
         print_reading(imported)
-        lines = [
-            *written_lines(options.output, written, outcome.status == "refuted"),
-            *(cost.lines() if cost else []),
-        ]
+        lines = written_lines(options.output, written, cost, outcome.status == "refuted")
         if lines:
             show(*lines)
     return EXIT[outcome.status]

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from polyrelu.cli.check_cost import CheckCost, check_command
 from polyrelu.errors import CertificateError
 
 if TYPE_CHECKING:
@@ -138,9 +139,15 @@ def value_text(value: object) -> str:
 
 
 def written_lines(
-    output: str | None, written: Sequence[Path], is_refuted: bool = False
+    output: str | None,
+    written: Sequence[Path],
+    cost: CheckCost | None,
+    is_refuted: bool = False,
 ) -> list[str]:
-    """Return lines of text about the files of the option -o; the certificate is the last file."""
+    """Return lines of text about the files of the option -o; the certificate is the last file.
+
+    `cost` is what its check costs.
+    """
     if output is None:
         return []
     if not written and is_refuted:
@@ -149,7 +156,9 @@ def written_lines(
         old = "; the file of that name is an older one" if Path(output).exists() else ""
         return [f"no certificate was written: the question is undecided{old}"]
     beside = [f"network file: {path} (keep it beside the certificate)" for path in written[:-1]]
-    return [f"certificate: {written[-1]} (check it: polyrelu check {written[-1]})", *beside]
+    command = check_command(written[-1:], cost)
+    costs = [] if cost is None else cost.lines()
+    return [f"certificate: {written[-1]} (check it: {command})", *beside, *costs]
 
 
 def show_error(line: str, is_plain: bool = False) -> None:

@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.given_up import with_more
 from polyrelu.cli.options import (
     UsageError,
@@ -124,13 +125,15 @@ def _run(options: argparse.Namespace, started: float) -> int:
     outcome = found.outcome
     if options.certificate is not None and isinstance(outcome, Equivalent | NotEquivalent):
         files = outcome.save(options.certificate)
+    cost = check_cost(options, files)
     if options.json:
-        print_object(options, found.status, started, **_answer(options, found, files))
+        answer = _answer(options, found, files) | {"check_cost": cost and cost.to_json()}
+        print_object(options, found.status, started, **answer)
     else:
         show(f"{found.status}. {found}")
         lines = [f"next: {step}" for step in _next_steps(options, found)]
         lines += [f"written: {options.output}"] if options.output and found.network else []
-        lines += written_lines(options.certificate, files)
+        lines += written_lines(options.certificate, files, cost)
         if lines:
             show(*lines)
     return EXIT[found.status]
@@ -155,6 +158,7 @@ def _teach(options: argparse.Namespace, started: float) -> int:
         files = taught.save(options.teach)
         if options.output is not None:
             _save_recovered(taught, options.output)
+    cost = check_cost(options, files)
     if options.json:
         answer = {
             "statement": outcome.statement,
@@ -171,11 +175,12 @@ def _teach(options: argparse.Namespace, started: float) -> int:
             "output": options.output if files else None,
             "certificate": str(files[-1]) if files else None,
             "files": [str(path) for path in files],
+            "check_cost": cost and cost.to_json(),
         }
         print_object(options, outcome.status, started, **answer)
     else:
         show(str(outcome))
-        show(*written_lines(options.teach, files))
+        show(*written_lines(options.teach, files, cost))
     return EXIT[outcome.status]
 
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.options import add_command, add_limits, add_network, add_reading, read_network
-from polyrelu.cli.output import check_output, print_object, print_reading, reading, show
+from polyrelu.cli.output import (
+    check_output,
+    print_object,
+    print_reading,
+    reading,
+    show,
+    written_lines,
+)
 from polyrelu.errors import DomainError, NetworkError, NetworkFileError
 
 if TYPE_CHECKING:
@@ -71,9 +78,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         _print_text(bound)
         print_reading(imported)
         if written:
-            path = written[-1]
-            line = f"certificate: {path} (check it: polyrelu check {path})"
-            show(line, *(cost.lines() if cost else []))
+            show(*written_lines(options.output, written, cost))
         elif options.output is not None:
             show(f"no certificate was written: {outcome}")
     return 0 if is_proved else 3

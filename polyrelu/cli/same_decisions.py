@@ -127,16 +127,19 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
 def _answer(outcome: DecisionsOutcome) -> dict[str, Any]:
     """Return the entries of the JSON object about an outcome."""
+    from polyrelu.exact import format_rational
     from polyrelu.outcomes import DifferentDecisions, SameDecisions
 
     answer: dict[str, Any] = {
         "statement": outcome.statement,
         "classes": None,
+        "factor": None,
         "witness": None,
         "best": None,
     }
     if isinstance(outcome, SameDecisions):
         answer["classes"] = list(outcome.classes)
+        answer["factor"] = None if outcome.factor is None else format_rational(outcome.factor)
     if isinstance(outcome, DifferentDecisions):
         answer["witness"] = outcome.witness.to_json()
         answer["best"] = [list(outcome.first_best), list(outcome.second_best)]

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.check_cost import CheckCost, check_cost
 from polyrelu.cli.options import (
     add_command,
     add_limits,
@@ -113,7 +113,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     else:
         show(str(found))
         print_reading(imported)
-        lines = _written_lines(options, found, caution, files) + (cost.lines() if cost else [])
+        lines = _written_lines(options, found, caution, files, cost)
         print("".join(f"{line}\n" for line in lines), end="")
     return 0
 
@@ -169,10 +169,14 @@ def _answer(options: argparse.Namespace, found: Simplified) -> dict[str, Any]:
 
 
 def _written_lines(
-    options: argparse.Namespace, found: Simplified, caution: str, files: list[Path]
+    options: argparse.Namespace,
+    found: Simplified,
+    caution: str,
+    files: list[Path],
+    cost: CheckCost | None,
 ) -> list[str]:
     """Return lines of text about the files that were written."""
     unchanged = "" if found.removed else " (the given network, with no neuron left out)"
     lines = [] if options.output is None else [f"network: {options.output}{unchanged}"]
     lines += [f"caution: {caution}"] if caution else []
-    return lines + written_lines(options.certificate, files)
+    return lines + written_lines(options.certificate, files, cost)

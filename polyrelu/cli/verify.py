@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
+from polyrelu.cli.check_cost import CheckCost, check_command, check_cost, largest_cost
 from polyrelu.cli.options import (
     NETWORK_HELP,
     UsageError,
@@ -112,7 +112,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         return _check(options, started, query, networks)
     outcome = _outcome(options, query, networks)
     written = _write_certificates(options, outcome, imported)
-    cost = check_cost(options, written) if len(written) == 1 else None
+    cost = _check_cost(options, outcome, written)
     caution = _write_result(options, outcome, query, networks)
     if options.json:
         print_object(
@@ -132,7 +132,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
         show(str(outcome), *caution)
         for name, one in zip(options.networks, imported, strict=True):
             print_reading(one, f"{Path(name).name}: ")
-        lines = [*_written_lines(options, outcome, written), *(cost.lines() if cost else [])]
+        lines = _written_lines(options, outcome, written, cost)
         if lines:
             show(*lines)
     return EXIT[outcome.status]
@@ -233,8 +233,26 @@ def _write_certificates(
     return outcome.with_provenance(notes).save(options.output)
 
 
-def _written_lines(
+def _check_cost(
     options: argparse.Namespace, outcome: PropertyOutcome, written: Sequence[Path]
+) -> CheckCost | None:
+    """Return the cost of the check of the certificate that costs most."""
+    from polyrelu.outcomes import PropertyHolds
+
+    if not written or not isinstance(outcome, PropertyHolds):
+        return None
+    certificates = outcome.certificate_paths(options.output)
+    beside = [path for path in written if path not in certificates]
+    return largest_cost(
+        check_cost(options, [*beside, path], share=len(certificates)) for path in certificates
+    )
+
+
+def _written_lines(
+    options: argparse.Namespace,
+    outcome: PropertyOutcome,
+    written: Sequence[Path],
+    cost: CheckCost | None,
 ) -> list[str]:
     """Return the lines about certificates."""
     from polyrelu.outcomes import PropertyHolds
@@ -244,13 +262,15 @@ def _written_lines(
     if options.output is not None and outcome.status == "proved" and not written:
         return ["no certificate was written: there is nothing that could satisfy the query"]
     if isinstance(outcome, PropertyHolds) and len(outcome.certificates) > 1 and written:
-        names = " ".join(map(str, outcome.certificate_paths(options.output)))
-        beside = [path for path in written if str(path) not in names.split(" ")]
+        certificates = outcome.certificate_paths(options.output)
+        names = " ".join(map(str, certificates))
+        beside = [path for path in written if path not in certificates]
         return [
-            f"certificates: {names} (check them: polyrelu check {names})",
+            f"certificates: {names} (check them: {check_command(certificates, cost)})",
             *(f"network file: {path} (keep it beside the certificates)" for path in beside),
+            *(cost.lines() if cost else []),
         ]
-    return written_lines(options.output, written)
+    return written_lines(options.output, written, cost)
 
 
 def _write_result(

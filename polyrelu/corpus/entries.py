@@ -10,7 +10,7 @@ from polyrelu.formats import load
 from polyrelu.formats.corpus_files import CORPUS_PREFIX, corpus_entry, corpus_index, corpus_record
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_integer
-from polyrelu.support.display import bracketed
+from polyrelu.support.display import bracketed, widths_text
 
 __all__ = [
     "KINDS",
@@ -113,7 +113,7 @@ class CorpusEntry:
     sha256: str
 
     def __repr__(self) -> str:
-        widths = "-".join(map(str, self.architecture))
+        widths = widths_text(self.architecture)
         return bracketed(f"CorpusEntry {self.name}, {self.kind}, {widths}: {self.sentence}")
 
     @property

@@ -14,7 +14,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from polyrelu.errors import NetworkFileError
-from polyrelu.support.display import bracketed
+from polyrelu.support.display import bracketed, widths_text
 
 __all__ = ["EXAMPLE_PREFIX", "Example", "example_file", "examples", "find_example"]
 
@@ -53,7 +53,7 @@ class Example:
     identify: str
 
     def __repr__(self) -> str:
-        widths = "-".join(map(str, self.architecture))
+        widths = widths_text(self.architecture)
         return bracketed(f"Example {self.name}, {widths}: {self.sentence}")
 
 

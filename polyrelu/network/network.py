@@ -34,7 +34,7 @@ from polyrelu.network.layers import Block, Last, Layer
 from polyrelu.network.patterns import ActivationPattern, NeuronId, SignVector, need_pattern
 from polyrelu.network.points import NumberArray, OnePoint, Points, read_batch, read_points
 from polyrelu.support.arguments import expect, expect_integer, expect_list
-from polyrelu.support.display import bracketed, count_text, shortened
+from polyrelu.support.display import bracketed, count_text, shortened, widths_text
 from polyrelu.support.limits import BIT_LIMIT, DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
 
 __all__ = ["READ", "AffineMap", "Architecture", "Network", "from_arrays"]
@@ -136,7 +136,7 @@ class Architecture:
         return bracketed(f"Architecture {self}")
 
     def __str__(self) -> str:
-        return "-".join(map(str, self.widths)) + (" (trailing ReLU)" if self.last == "relu" else "")
+        return widths_text(self.widths) + (" (trailing ReLU)" if self.last == "relu" else "")
 
 
 @lru_cache(maxsize=16)
@@ -627,7 +627,11 @@ class Network:
         return Network(self.num_inputs, layers, self.last)
 
     def __str__(self) -> str:
-        shape = str(self.architecture) if self.is_plain else f"{self.widths} with skip connections"
+        shape = (
+            str(self.architecture)
+            if self.is_plain
+            else f"{widths_text(self.widths)} with skip connections"
+        )
         return f"Network {shape}, {self.num_parameters} parameters, sha256 {self.sha256[:12]}…"
 
     def __repr__(self) -> str:

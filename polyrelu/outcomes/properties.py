@@ -124,7 +124,9 @@ class PropertyHolds(Answer):
 
     def __str__(self) -> str:
         pieces = count_text([(len(self.certificates), "certificate")])
-        lines = [f"proved. {self.statement}", f"{pieces}; {self.search}"]
+        is_searched = bool(self.certificates or self.search.num_nodes)
+        work = f"{pieces}; {self.search}" if is_searched else _NOTHING_SEARCHED
+        lines = [f"proved. {self.statement}", work]
         if any(isinstance(certificate, TreeCertificate) for certificate in self.certificates):
             lines.append(ABOUT_EXCESS)
         return answer_text([*lines, *_cautions(self.doubts), BOUNDS_MEANING], self.next)
@@ -248,6 +250,8 @@ ABOUT_EXCESS = (
     "a split tree shows that the excess of the clauses, a network made of the networks and of the "
     "property, is nowhere positive"
 )
+#: What is said in place of the work where a query has no case to be proved.
+_NOTHING_SEARCHED = "nothing was searched: the query itself rules out all inputs"
 #: Maximum number of values that are shown.
 _MAX_SHOWN = 24
 

@@ -341,7 +341,7 @@ def _others(question: Question, execution: Execution) -> list[Part]:
             for number in numbers:
                 report_step(question.progress, _PARTS[number][0], number, len(_PARTS), "parts")
                 parts.append(part_from(stream.take()))
-        except (KeyboardInterrupt, MemoryError) as error:
+        except ENDINGS as error:
             if (why := question.limits.reason_of(error)) is None:
                 raise
             parts += [_ended(question, number, why) for number in numbers[len(parts) :]]

@@ -23,6 +23,7 @@ __all__ = [
     "html_table",
     "shortened",
     "svg_of",
+    "widths_text",
 ]
 
 #: Maximum number of characters of the line that stands for an object.
@@ -55,6 +56,15 @@ def svg_of(thing: object) -> str | None:
     except PolyreluError:
         return None
     return text
+
+
+def widths_text(widths: Iterable[int]) -> str:
+    """Return the widths of a network, or of some of its layers, as all texts show them.
+
+    >>> widths_text((2, 3, 1))
+    '2-3-1'
+    """
+    return "-".join(map(str, widths))
 
 
 def shortened(text: str, length: int = 40) -> str:

@@ -24,7 +24,7 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, as_float
 from polyrelu.formats.arguments import NetworkLike, as_network
 from polyrelu.network import Network
-from polyrelu.support.display import bracketed, count_text
+from polyrelu.support.display import bracketed, count_text, widths_text
 
 __all__ = ["AlignedPair", "ExactLayer", "Matching", "Partners", "Stack", "align", "match"]
 
@@ -175,7 +175,10 @@ def align(first: Network, second: Network | None, matching: Sequence[Matching] =
     ours, theirs = _stack(first), _stack(second)
     if not matching or _is_trivial(first, matching):
         if first.widths != second.widths:
-            raise NetworkError(f"widths {first.widths} and {second.widths}: they need a matching")
+            raise NetworkError(
+                f"widths {widths_text(first.widths)} and {widths_text(second.widths)}: they need a "
+                "matching"
+            )
         return AlignedPair(ours, theirs, (None,) * (len(ours) - 1))
     scaled, before = list[ExactLayer](), list[Fraction]()
     for layer, (weight, bias) in enumerate(theirs):

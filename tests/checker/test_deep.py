@@ -259,6 +259,28 @@ def test_coordinates_of_some_inputs_only() -> None:
         assert verdict(document)[0] == expected, (key, value)
 
 
+def test_inputs_that_an_earlier_slice_lists() -> None:
+    """A slice with a denominator but no `inputs` has the inputs that were listed last."""
+    for name in ("planes", "by-sight-in-space"):
+        document = load(name)
+        first, *others = slices(document)
+        inputs = list(range(len(first["point"])))
+        short = [of_inputs(entry, inputs) for entry in others]
+        for entry in short:
+            del entry["inputs"]
+        evidence(document, "ridges")["slices"] = [of_inputs(first, inputs), *short]
+        assert verdict(document) == ("accepted", "")
+        # planes that list all coordinates may stand between
+        evidence(document, "ridges")["slices"] = [of_inputs(first, inputs), others[0], *short[1:]]
+        assert verdict(document) == ("accepted", "")
+        for wrong in (inputs[:1], [*inputs, len(inputs)], [1, 0, *inputs[2:]]):
+            start = of_inputs(first, inputs) | {"inputs": " ".join(map(str, wrong))}
+            evidence(document, "ridges")["slices"] = [start, *short]
+            assert verdict(document)[0] == "rejected", wrong
+        evidence(document, "ridges")["slices"] = [first, *short]
+        assert verdict(document) == ("rejected", "ridges")
+
+
 @pytest.mark.parametrize("folder", ["valid", "invalid"])
 def test_one_rank_for_all_pieces_changes_no_verdict(
     folder: str, monkeypatch: pytest.MonkeyPatch

@@ -20,7 +20,7 @@ from polyrelu import Polyhedron, checker, equivalent, from_arrays, identify
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.network import Network, from_document
 from polyrelu.outcomes import Equivalent, Identifiable, NotIdentifiable, RegionsListed, Undecided
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.files import CERTIFICATES
 from tests.oracles.judge import certificate_bytes
 
@@ -431,7 +431,7 @@ def small_network(rng: Random) -> Network:
     return from_arrays(layers)
 
 
-@pytest.mark.parametrize("count", few_and_all(10, 150))
+@pytest.mark.parametrize("count", few_some_and_all(10, 40, 150))
 def test_no_two_sentences_contradict_each_other(count: int) -> None:
     rng, kinds = Random(7), set[str]()
     for number in range(count):

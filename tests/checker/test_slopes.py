@@ -19,7 +19,7 @@ from tests.generators.bounds_documents import (
     random_layers,
     rows_of_deviation,
 )
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.tree_documents import written
 
 F = Fraction
@@ -52,7 +52,7 @@ def is_accepted(
     return report.verdict == "accepted"
 
 
-@pytest.mark.parametrize("number", few_and_all(5, 200))
+@pytest.mark.parametrize("number", few_some_and_all(5, 40, 200))
 def test_no_slopes_show_less_than_the_largest_difference(number: int) -> None:
     num_accepted = 0
     for seed in range(number):

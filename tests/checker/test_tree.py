@@ -22,7 +22,7 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_document, to_document
 from polyrelu.outcomes import Equivalent, NotEquivalent, RegionsListed
 from polyrelu.proofs import certify_regions
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all, some_and_all
 from tests.generators.equivalent_pairs import Stack
 from tests.generators.tree_documents import Document, changed, mutants, with_count, written
 from tests.generators.tree_pairs import CASES, HINGES, PLANE
@@ -81,11 +81,11 @@ def test_some_mutants_die_or_are_true(name: str) -> None:
     check_mutants(name, 53)
 
 
-@pytest.mark.slow
-def test_all_mutants_die_or_are_true() -> None:
+@pytest.mark.parametrize("every", some_and_all(7, 1))
+def test_all_mutants_die_or_are_true(every: int) -> None:
     for name in CASES:
         with case(name):
-            check_mutants(name, 1)
+            check_mutants(name, every)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -248,7 +248,7 @@ def test_index_lists_ascend() -> None:
         assert verdict(written(changed(document, (0, "parts", 0, 0), bad))).verdict == "rejected"
 
 
-@pytest.mark.parametrize("count", few_and_all(30, 300))
+@pytest.mark.parametrize("count", few_some_and_all(30, 80, 300))
 def test_small_files_that_would_take_long(count: int) -> None:
     """Many long coprime denominators in one sign or one part are refused early."""
     document = lines_of("splits")

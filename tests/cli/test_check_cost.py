@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from polyrelu import checker
 from polyrelu.cli import check_cost as module
-from polyrelu.cli.check_cost import CheckCost, check_cost
+from polyrelu.cli.check_cost import CheckCost, check_command, check_cost, largest_cost
 from polyrelu.cli.main import main
 from polyrelu.errors import CertificateError
 from tests.generators.files import CERTIFICATES
@@ -21,13 +23,14 @@ COMMANDS = {
     "equivalent": ["equivalent", "net.json", "half.json", "-o", "cert.json"],
     "complex": ["complex", "net.json", "--certificate", "cert.json"],
     "simplify": ["simplify", "net.json", "--certificate", "cert.json"],
+    "recover": ["recover", "--oracle", "plain.json", "--teach", "cert.json"],
     "runtime-error": ["runtime-error", "net.json", "--domain", "box:-1,1", "-o", "cert.json"],
 }
 
 
-def network(scale: int) -> str:
-    """|x_0| + max(x_1 - 1, 0), the neurons scaled."""
-    rows = [f"{scale} 0", f"-{scale} 0", f"0 {scale}"]
+def network(scale: int, last: int = 1) -> str:
+    """|x_0| + max(x_1 - 1, 0), the neurons scaled; the second one may be another."""
+    rows = [f"{scale} 0", f"-{scale} {1 - last}", f"0 {scale}"]
     layers = [
         {"denominator": "1", "bias": f"0 0 -{scale}", "weights": [{"from": 0, "rows": rows}]},
         {"denominator": str(scale), "bias": "0", "weights": [{"from": 1, "rows": ["1 1 1"]}]},
@@ -41,6 +44,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, scale in (("net", 1), ("half", 2)):
         Path(f"{name}.json").write_text(network(scale))
+    Path("plain.json").write_text(network(1, last=0))
 
 
 @pytest.mark.usefixtures("_files")
@@ -64,7 +68,7 @@ def test_without_a_certificate_there_is_no_cost(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = COMMANDS[command]
-    end = next(i for i, text in enumerate(arguments) if text in ("-o", "--certificate"))
+    end = next(i for i, text in enumerate(arguments) if text in ("-o", "--certificate", "--teach"))
     main([*arguments[:end], *arguments[end + 2 :], "--json"])
     assert json.loads(capsys.readouterr().out)["check_cost"] is None
 
@@ -73,19 +77,105 @@ def test_a_warning_above_the_default_budget() -> None:
     assert CheckCost(7, "measured", 9).lines() == ["check cost: 7 units (default budget 9)"]
     assert CheckCost(9, "measured", 7).lines() == [
         "check cost: 9 units (default budget 7)",
-        "caution: the check needs --budget 9",
+        "caution: the check needs --budget 10",
     ]
 
 
 def test_what_is_no_bound_says_so() -> None:
     assert CheckCost(9, "estimated", 7).lines() == [
         "check cost: about 9 units, an estimate and no bound (default budget 7)",
-        "caution: the check may need --budget 9",
+        "caution: the check may need --budget 10",
     ]
-    assert CheckCost(9, "at-least", 7).lines() == [
-        "check cost: at least 9 units (default budget 7)",
-        "caution: the check needs more than --budget 9",
+    assert CheckCost(9, "at-least", 17).lines() == [
+        "check cost: at least 9 units (default budget 17)",
+        f"caution: the check may cost much more, and --budget {10**15} leaves it days",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cost", "budget"),
+    [
+        (CheckCost(7, "measured", 7), None),
+        (CheckCost(771, "measured", 7), 1000),
+        (CheckCost(500, "estimated", 499), 500),
+        (CheckCost(1001, "estimated", 7), 2000),
+        (CheckCost(7, "at-least", 9), 10**15),
+        (CheckCost(10**13, "at-least", 10**14), 10**16),
+    ],
+)
+def test_the_budget_is_a_round_number_that_is_enough(cost: CheckCost, budget: int | None) -> None:
+    assert cost.budget == budget
+    assert cost.to_json()["budget"] == budget
+    more = "" if budget is None else f" --budget {budget}"
+    assert check_command(["a b.json"], cost) == f"polyrelu check 'a b.json'{more}"
+
+
+def test_the_command_without_a_cost_has_no_budget() -> None:
+    assert check_command(["a.json", "b.json"], None) == "polyrelu check a.json b.json"
+
+
+def test_of_several_certificates_the_largest_budget_counts() -> None:
+    small, large = CheckCost(9, "measured", 99), CheckCost(8, "measured", 7)
+    assert largest_cost([small, None, large]) == large
+    assert largest_cost([None]) is None
+
+
+@pytest.mark.usefixtures("_files")
+@pytest.mark.parametrize("measured", [2**33, 1], ids=["measured", "unknown"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_printed_command_checks_the_certificate(
+    command: str, measured: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the default budget is too small, the command has a larger one."""
+    monkeypatch.setattr(checker, "BUDGET", 1000)
+    monkeypatch.setattr(checker, "UNITS_PER_BYTE", 0)
+    monkeypatch.setattr(module, "MEASURED", measured)
+    main(COMMANDS[command])
+    printed = re.search(r"\(check it: polyrelu (check .*)\)", capsys.readouterr().out)
+    assert printed is not None
+    words = shlex.split(printed[1])
+    assert main(words[:2]) == 2
+    assert main(words) == 0
+    main([*COMMANDS[command], "--json"])
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])["check_cost"]
+    assert words[2:] == ["--budget", str(found["budget"])]
+
+
+#: Certificates of Theorem D, whose planes are some.
+DEEP = ("deep-planes", "deep-regular", "deep-by-sight-in-space", "deep-part-in-space")
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_the_cost_of_theorem_d_is_estimated_from_its_planes(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _with_many_planes(CERTIFICATES / "valid" / f"{name}.json", tmp_path)
+    cost = checker.check_file(path).cost
+    monkeypatch.setattr(module, "MEASURED", 9 * cost // 10)
+    found = check_cost(argparse.Namespace(), [path])
+    assert found is not None
+    assert found.kind == "estimated"
+    assert cost <= found.units <= 10 * cost
+
+
+def _with_many_planes(path: Path, folder: Path) -> Path:
+    """Write the certificate with each of its planes 40 times, which changes no family."""
+    document = json.loads(path.read_text())
+    (ridges,) = (own for own in document["proof"]["hypotheses"] if own["id"] == "ridges")
+    planes = ridges["evidence"]["slices"]
+    planes += [planes[i % len(planes)] for i in range(39 * len(planes))]
+    changed = folder / "cert.json"
+    changed.write_text(json.dumps(document))
+    assert checker.check_file(changed).verdict == "accepted"
+    return changed
+
+
+@pytest.mark.parametrize("bound", [1, 10**5])
+def test_the_cost_of_few_planes_is_not_known(bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MEASURED", bound)
+    found = check_cost(argparse.Namespace(), [CERTIFICATES / "valid" / "deep-three-layers.json"])
+    assert found is not None
+    assert found.kind == "at-least"
 
 
 @pytest.mark.usefixtures("_files")

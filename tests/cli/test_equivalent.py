@@ -202,6 +202,40 @@ def test_ctrl_c(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
+def _nnet(folder: Path, mean: float, size: float, weight: str = "1.0") -> str:
+    """max(x, 0) as a .nnet file with a normalisation of its input."""
+    lines = ["// x", "2,1,1,1,", "1,1,1,", "0,", "-9.0,", "9.0,", f"{mean},0.0,", f"{size},1.0,"]
+    path = folder / f"{mean}-{size}-{weight}.nnet"
+    path.write_text("\n".join([*lines, f"{weight},", "0.0,", "1.0,", "0.0,", ""]))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("mean", "size", "weight", "options", "hint"),
+    [
+        (0.0, 2.0, "0.5", [], "has a normalisation, which is no part of the network"),
+        (0.0, 2.0, "1.0", ["--normalisation", "inputs"], "--normalisation none leaves it out"),
+        (0.0, 2.0, "1.0000001", [], "decimal text was read exactly"),
+        (0.0, 1.0, "1.1", [], "decimal text was read exactly"),
+    ],
+)
+def test_a_hint_at_the_reason_of_a_difference(
+    mean: float,
+    size: float,
+    weight: str,
+    options: list[str],
+    hint: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    save(from_arrays([([[1]], [0]), ([[1]], [0])]), tmp_path / "net.json")
+    names = [_nnet(tmp_path, mean, size, weight), str(tmp_path / "net.json")]
+    status, out, _ = run(capsys, "equivalent", *names, *options)
+    (line,) = (line for line in out.splitlines() if line.startswith("hint:"))
+    assert status == 1
+    assert hint in line
+
+
 @pytest.mark.skipif(not NETS.is_dir(), reason="the shared networks are not here")
 @pytest.mark.parametrize(
     ("one", "two", "options", "status"),

@@ -304,14 +304,14 @@ import signal
 # processes in the background ignore Ctrl-C
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from polyrelu.cli.main import main
-from polyrelu.proofs.deep.search import DeepSearch
-add = DeepSearch.add
-def press(search, ridge, location):
-    before = len(search.ridges)
-    add(search, ridge, location)
-    if before == 29 and len(search.ridges) == 30:
+from polyrelu.proofs.deep.findings import Findings
+add = Findings.add
+def press(findings, ridge, location):
+    before = len(findings.ridges)
+    add(findings, ridge, location)
+    if before == 29 and len(findings.ridges) == 30:
         signal.raise_signal(signal.SIGINT)
-DeepSearch.add = press
+Findings.add = press
 raise SystemExit(main())
 """
 

@@ -25,7 +25,7 @@ def test_proved(layer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     certificate = str(tmp_path / "cert.json")
     status, out, err = run(capsys, "injective", layer, "--layer", "1", "-o", certificate)
     assert (status, err) == (0, "")
-    assert out.startswith("proved. The map of layer 1 of the network (2, 4, 1) ")
+    assert out.startswith("proved. The map of layer 1 of the network 2-4-1 ")
     assert "is injective on R^n: no two points have equal activations" in " ".join(out.split())
     assert run(capsys, "check", certificate, "--about", layer)[0] == 0
     status, out, _ = run(capsys, "show", certificate)

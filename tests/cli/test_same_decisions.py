@@ -52,3 +52,16 @@ def test_an_unknown_choice(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, error = run(capsys, "same-decisions", "f.json", "g.json", "--choose", "least")
     assert status == 2
     assert "invalid choice: 'least'" in error
+
+
+def test_multiples_say_the_factor(capsys: pytest.CaptureFixture[str]) -> None:
+    """Differences of outputs that are multiples of each other; the others have no factor."""
+    rows = [[1, 0], [0, 1]]
+    save(from_arrays([(rows, [0, 1]), (rows, [0, 0])]), "one.json")
+    save(from_arrays([(rows, [0, 1]), ([["2/3", 0], [0, "2/3"]], [5, 5])]), "two.json")
+    arguments = ["same-decisions", "one.json", "two.json", "--domain", "box:-1,1"]
+    status, found = run_json(capsys, *arguments)
+    assert (status, found["factor"]) == (0, "2/3")
+    assert "2/3 times" in run(capsys, *arguments)[1]
+    status, found = run_json(capsys, "same-decisions", "one.json", "one.json", *arguments[3:])
+    assert (status, found["factor"]) == (0, None)

@@ -40,7 +40,7 @@ def test_a_property_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "check", "proof.cert")[0] == 0
     assert Path("result.txt").read_text() == "unsat\n"
     _, out, _ = run(capsys, *arguments)
-    assert out.startswith("proved. The property holds for the network (2, 4, 1) 6db4d2332551…: no")
+    assert out.startswith("proved. The property holds for the network 2-4-1 6db4d2332551…: no")
     assert "real-arithmetic functions of the exact weights" in out
 
 
@@ -63,6 +63,17 @@ def test_a_union_of_inputs_has_several_certificates(capsys: pytest.CaptureFixtur
     assert (status, f"certificates: {names} (check them: " in out) == (0, True)
     assert "network file" not in out
     assert run(capsys, "check", *names.split())[0] == 0
+
+
+def test_inputs_that_contradict_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """There is nothing to be proved about networks, and no work is counted."""
+    Path("empty.vnnlib").write_text(HEAD + BOX + "(assert (>= X_0 9)) (assert (>= Y_0 2.5))")
+    status, out, _ = run(capsys, "verify", "f.json", "empty.vnnlib", "-o", "proof.cert")
+    assert status == 0
+    assert "nothing was searched: the query itself rules out all inputs" in out
+    assert "0 certificates" not in out
+    assert "0 nodes" not in out
+    assert not Path("proof.cert").exists()
 
 
 def test_a_property_in_the_place_of_a_network(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
-"""Campaigns over many cases: a few of the cases as a fast test, all of them as a slow one.
+"""Campaigns over many cases: a few of the cases as a fast test, more of them as a slow one.
 
-A slow test runs many cases, and `case` names the one that fails.
+A slow test runs many cases, and `case` names the one that fails. Where all cases take minutes, they
+are a third test, marked `campaign`, which runs if it is asked for (docs/development/tests.md).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TypeVar
 import pytest
 from hypothesis import settings
 
-__all__ = ["case", "examples", "few_and_all", "few_fast"]
+__all__ = ["case", "examples", "few_and_all", "few_fast", "few_some_and_all", "some_and_all"]
 
 T = TypeVar("T")
 
@@ -23,6 +24,20 @@ def few_and_all(few: T, everything: T) -> list[pytest.ParameterSet]:
         pytest.param(few, id="few"),
         pytest.param(everything, id="all", marks=pytest.mark.slow),
     ]
+
+
+def some_and_all(some: T, everything: T) -> list[pytest.ParameterSet]:
+    """Return two values of a parameter, for a slow test and for a campaign."""
+    campaign = [pytest.mark.slow, pytest.mark.campaign]
+    return [
+        pytest.param(some, id="some", marks=pytest.mark.slow),
+        pytest.param(everything, id="all", marks=campaign),
+    ]
+
+
+def few_some_and_all(few: T, some: T, everything: T) -> list[pytest.ParameterSet]:
+    """Return three values of a parameter: for a fast test, a slow one and a campaign."""
+    return [pytest.param(few, id="few"), *some_and_all(some, everything)]
 
 
 def few_fast(cases: Iterable[T], number: int) -> list[pytest.ParameterSet]:

@@ -17,7 +17,7 @@ from polyrelu.errors import ArgumentError
 from polyrelu.exact import Polyhedron, format_rational
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect, expect_choice, expect_count
-from polyrelu.support.display import shortened
+from polyrelu.support.display import shortened, widths_text
 
 __all__ = [
     "Among",
@@ -112,7 +112,7 @@ class Claim(Statement):
     @property
     def _name(self) -> str:
         """The network with its architecture."""
-        widths = shortened("-".join(map(str, self.network.widths)))
+        widths = shortened(widths_text(self.network.widths))
         if self.has_blocks:
             return f"{widths} network, among those whose layers read the same layers,"
         if self.slope is None:

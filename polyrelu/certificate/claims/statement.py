@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from polyrelu.exact import Polyhedron, format_integer
 from polyrelu.network import Network
 from polyrelu.support.arguments import expect
-from polyrelu.support.display import bracketed
+from polyrelu.support.display import bracketed, widths_text
 
 __all__ = ["Statement", "domain_terms", "expect_network", "name_of", "plain_name"]
 
@@ -35,7 +35,7 @@ class Statement(ABC):
 
 def name_of(network: Network) -> str:
     """The widths of any network, and the beginning of its hash."""
-    return f"{network.widths} {network.sha256[:12]}…"
+    return f"{widths_text(network.widths)} {network.sha256[:12]}…"
 
 
 def plain_name(network: Network) -> str:

@@ -1,9 +1,18 @@
 """Theorem D: the identifiability of deep networks, proved from ridges of the function.
 
 The modules build on each other in this order: `settings`, `ridges`, `families`, `neuron_evidence`,
-`linear_systems` and `source_weights`, `hypotheses`, `planes`, `walk_tasks`, `search` and
-`selection`, `evidence`, `prover`; `one_sided_candidates` reads a search that did not succeed.
-Statement and proof: docs/theory/deep.md.
+`linear_systems` and `source_weights`, `hypotheses`; then what searches, `search`; then `selection`,
+`evidence`, `prover`; `one_sided_candidates` reads a search that did not succeed. Statement and
+proof: docs/theory/deep.md.
+
+A search keeps its `findings`. It comes in two parts:
+
+* by walks, for what `goals` says: `planes` and `planes_inside`, `walk_targets`, `newton`,
+  `walk_maker`, `walk_tasks`;
+* by sight, in wide networks, before any walk: `orthant` has the coordinates, `ascent` moves points,
+  towards zeros with `aim` and towards signs with `sign_ascent`; `sight` covers the layers before
+  the last hidden one, `both_signs` and `triangles` that one; `planes_of_ridges` lays planes through
+  what was found, and `ridges_by_sight` hands it over.
 
 Words. `ridges`, `families` and `neuron_evidence` define the words that all modules and the page
 use; the first table of the page gives the other words that FORMAT.md has for the same things. A

@@ -2,9 +2,9 @@
 
 At a random point of a wide network few neurons of later layers are active, so random walks hardly
 ever meet the pieces that Theorem D asks for. Here points are moved, many at once, by an ascent on
-floats: towards the zeros of one neuron, with another neuron kept active, while more and more of
-some wanted neurons become active. `common_zeros` then finishes with Newton's method, which ends
-after finitely many steps in the right cell, because everything is piecewise linear.
+floats (`ascent`): towards the zeros of one neuron, with another neuron kept active, while more and
+more of some wanted neurons become active. `common_zeros` then finishes with Newton's method, which
+ends after finitely many steps in the right cell, because everything is piecewise linear.
 """
 
 from __future__ import annotations
@@ -14,47 +14,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyrelu.proofs.deep.orthant import Orthant, Zeros
+from polyrelu.proofs.deep.ascent import (
+    ASCENT,
+    Here,
+    corrected,
+    inside,
+    lengths,
+    pull,
+    shortfall,
+    units,
+)
+from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
+from polyrelu.support.budget import Budget
 from polyrelu.support.typing import Floats, Indices, Mask
 
-__all__ = [
-    "AIM",
-    "Goals",
-    "active_starts",
-    "ascend",
-    "common_zeros",
-    "inside",
-    "lengths",
-    "nearest_zeros",
-    "pull",
-    "units",
-]
+__all__ = ["AIM", "ZeroAims", "active_starts", "common_zeros", "nearest_zeros"]
 
 
 @dataclass(frozen=True, slots=True)
 class AimSettings:
-    """How points are moved.
+    """How points are moved; what every ascent needs stands in `ascent`.
 
     Attributes
     ----------
     steps, start_steps
         Number of steps of an ascent, and of the one that makes a neuron active.
-    step, start_step
-        Length of the first step, as a share of the length of y; later ones are shorter.
-    momentum
-        Share of the direction of a step that is taken from the steps before.
-    leak, last_leak
-        Slopes of inactive neurons in the gradients, at the first and at the last step.
-    correction
-        Length of the largest step towards a zero or an active neuron, as a share of the length.
-    margin
-        The neuron that is kept active has at least this multiple of the mean size of its layer.
+    start_step
+        Length of the first step of the latter, as a share of the length of y.
     near
         A point counts if the neuron in question is below this multiple of the mean size.
-    pull_below
-        Wanted neurons above this multiple of the mean size of their layer are not pulled.
-    floor
-        The least coordinate y_i, as a multiple of the mean coordinate.
     newton_steps
         Number of steps of Newton's method.
     relative_step
@@ -65,16 +53,8 @@ class AimSettings:
 
     steps: int = 200
     start_steps: int = 100
-    step: float = 0.3
     start_step: float = 0.05
-    momentum: float = 0.8
-    leak: float = 0.3
-    last_leak: float = 0.02
-    correction: float = 0.1
-    margin: float = 0.15
     near: float = 0.05
-    pull_below: float = 0.4
-    floor: float = 0.04
     newton_steps: int = 30
     relative_step: float = 0.5
     tolerance: float = 1e-9
@@ -84,115 +64,81 @@ class AimSettings:
 AIM = AimSettings()
 
 
-@dataclass(frozen=True, slots=True)
-class Goals:
-    """What an ascent looks for at each of its points.
+@dataclass(frozen=True, slots=True, eq=False)
+class ZeroAims:
+    """What an ascent to zeros looks for at each of its points.
+
+    A point counts if it is near a zero and the neuron that stays active is active there. The best
+    one has most of the wanted neurons active.
 
     Attributes
     ----------
     zero
         The neurons that shall vanish, of layer ℓ.
     guard
-        The neurons that shall be active.
+        The neurons that shall stay active.
     wanted
         The neurons of layer ℓ-1 that shall be active, as many as possible; a row for each point.
     """
 
-    zero: Zeros
-    guard: Zeros
+    zero: NeuronPerPoint
+    guard: NeuronPerPoint
     wanted: Mask
 
+    def gains(self, values: Sequence[Floats]) -> Floats:
+        """Return how many wanted neurons are active; -1 where a point does not count."""
+        (layer, zero), everywhere = self.zero, np.arange(len(values[0]))
+        at_zero = values[layer - 1][everywhere, zero]
+        size = np.abs(values[layer - 1]).mean(axis=1)
+        gains = ((values[layer - 2] > 0) & self.wanted).sum(axis=1)
+        is_active = values[self.guard[0] - 1][everywhere, self.guard[1]] > 0
+        return np.where(is_active & (np.abs(at_zero) < AIM.near * size), gains, -1.0)
 
-def active_starts(orthant: Orthant, neurons: Zeros, points: Floats) -> Floats:
-    """Move points until a neuron is active at each of them, where that succeeds."""
+    def directions(self, orthant: Orthant, here: Here) -> Floats:
+        """Return the gradients of the wanted neurons, each with its strength."""
+        before = self.zero[0] - 1
+        strengths = pull(here.values[before - 1], self.wanted)
+        return orthant.gradients(here.slopes, before, strengths)
+
+    def moved(self, orthant: Orthant, here: Here, move: Floats) -> Floats:
+        """Return the points after a move, with corrections towards zeros and active guards."""
+        layer, zero = self.zero
+        at_zero = here.values[layer - 1][np.arange(len(zero)), zero]
+        move = move + corrected(orthant, here, (self.zero, -at_zero), move)
+        lacking = shortfall(here.values, self.guard)
+        change = corrected(orthant, here, (self.guard, lacking), move, both_ways=False)
+        return np.asarray(here.points + move + change, dtype=np.float64)
+
+
+def active_starts(
+    orthant: Orthant, neurons: NeuronPerPoint, points: Floats, budget: Budget
+) -> Floats:
+    """Move points until a neuron is active at each of them, where that succeeds.
+
+    As for `ascend`, the limits of time and memory, or Ctrl-C, end this early.
+    """
     layer, indices = neurons
     for step in range(AIM.start_steps):
+        if budget.why_stopped() is not None:
+            break
         left = 1 - step / AIM.start_steps
-        slopes = orthant.slopes(orthant.values(points), leak=AIM.leak * left)
+        slopes = orthant.slopes(orthant.values(points), leak=ASCENT.leak * left)
         towards = units(orthant.gradients(slopes, layer, indices))
         points = points + AIM.start_step * left * lengths(points) * towards
         points = inside(orthant, points)
     return points
 
 
-def ascend(
-    orthant: Orthant, goals: Goals, points: Floats, share: float = 1.0
-) -> tuple[Mask, Floats]:
-    """Move points towards the goals, in steps that are a share of the usual ones.
-
-    Returns
-    -------
-    tuple of Mask and Floats
-        Where a point was met that is near a zero, with the guard active; and of those points the
-        one at which most of the wanted neurons are active.
-    """
-    layer, zero = goals.zero
-    all_points = np.arange(len(points))
-    best, best_points = np.full(len(points), -1), points.copy()
-    velocity = np.zeros_like(points)
-    for step in range(AIM.steps):
-        left = 1 - step / AIM.steps
-        values = orthant.values(points)
-        before, at_zero = values[layer - 2], values[layer - 1][all_points, zero]
-        size = np.abs(values[layer - 1]).mean(axis=1)
-        gain = ((before > 0) & goals.wanted).sum(axis=1)
-        is_active = values[goals.guard[0] - 1][all_points, goals.guard[1]] > 0
-        is_better = is_active & (np.abs(at_zero) < AIM.near * size) & (gain > best)
-        best[is_better], best_points[is_better] = gain[is_better], points[is_better]
-        slopes = orthant.slopes(values, leak=AIM.last_leak + AIM.leak * left)
-        strengths = pull(before, goals.wanted)
-        towards = units(orthant.gradients(slopes, layer - 1, strengths))
-        velocity = AIM.momentum * velocity + (1 - AIM.momentum) * towards
-        move = share * AIM.step * left * lengths(points) * velocity
-        move = move + _correction(orthant, slopes, (goals.zero, -at_zero), points, move)
-        wanted = _shortfall(values, goals.guard)
-        change = _correction(orthant, slopes, (goals.guard, wanted), points, move, False)
-        points = inside(orthant, points + move + change)
-    return best >= 0, best_points
-
-
-def pull(values: Floats, wanted: Mask) -> Floats:
-    """Return how strongly each wanted neuron is pulled: most near its zero."""
-    size = np.abs(values).mean(axis=1, keepdims=True)
-    relative = values / np.maximum(size, np.finfo(np.float64).tiny)
-    strengths = 1 / (1 + (2 * relative) ** 2)
-    return np.where(wanted & (relative < AIM.pull_below), strengths, 0.0)
-
-
-def _shortfall(values: Sequence[Floats], guard: Zeros) -> Floats:
-    """Return by how much the guards are less than they shall be at least."""
-    own = values[guard[0] - 1]
-    least = AIM.margin * np.abs(own).mean(axis=1)
-    return np.asarray(least - own[np.arange(len(own)), guard[1]], dtype=np.float64)
-
-
-def _correction(
-    orthant: Orthant,
-    slopes: Sequence[Floats],
-    goal: tuple[Zeros, Floats],
-    points: Floats,
-    move: Floats,
-    both_ways: bool = True,
-) -> Floats:
-    """Return what a move lacks to change neurons as wanted, to first order."""
-    neurons, changes = goal
-    gradient = orthant.gradients(slopes, *neurons)
-    length = lengths(gradient)
-    lacking = (changes - np.einsum("ij,ij->i", move, gradient))[:, None] / length
-    longest = AIM.correction * lengths(points)
-    least = -longest if both_ways else 0 * longest
-    return np.asarray(np.clip(lacking, least, longest) * gradient / length, dtype=np.float64)
-
-
 def common_zeros(
     orthant: Orthant,
     points: Floats,
-    neurons: Sequence[Zeros],
+    neurons: Sequence[NeuronPerPoint],
     targets: Floats | None = None,
     free: Indices | None = None,
 ) -> tuple[Mask, Floats]:
     """Move points to where some neurons vanish, or have the given values, by Newton's method.
 
+    This is for points of the orthant; `newton` has the method for walks on all of R^{n_0}.
     The neurons count as active where the forms of others depend on them.
 
     Parameters
@@ -238,17 +184,25 @@ def common_zeros(
 
 
 def nearest_zeros(
-    orthant: Orthant, points: Floats, neurons: Sequence[Zeros], layer: int, count: int
+    orthant: Orthant,
+    points: Floats,
+    neurons: Sequence[NeuronPerPoint],
+    layer: int,
+    count: int,
+    budget: Budget,
 ) -> Indices:
     """Return the neurons of a layer whose zeros are nearest where some neurons stay as they are.
 
     The distance is measured relative to the coordinates of each point. At most the first one of the
-    neurons is taken into account. Shape (points, count), the nearest first.
+    neurons is taken into account. Shape (points, count), the nearest first. The limits of time and
+    memory, or Ctrl-C, end this early, with fewer rows.
     """
     values = orthant.values(points)
     actives = [value > 0 for value in values]
     (zero_layer, zeros), found = neurons[0], list[Indices]()
     for i, point in enumerate(points):
+        if budget.why_stopped() is not None:
+            break
         active = [of_layer[i] for of_layer in actives]
         for number, indices in neurons:
             active[number - 1][indices[i]] = number == layer and active[number - 1][indices[i]]
@@ -266,34 +220,16 @@ def nearest_zeros(
             distances[zeros[i]] = np.inf
         distances[np.isnan(distances)] = np.inf
         found.append(np.argsort(distances, kind="stable")[:count])
-    return np.array(found, dtype=np.int64).reshape(len(points), -1)
+    return np.array(found, dtype=np.int64).reshape(len(found), min(count, orthant.widths[layer]))
 
 
-def _at(values: Sequence[Floats], neurons: Sequence[Zeros]) -> Floats:
+def _at(values: Sequence[Floats], neurons: Sequence[NeuronPerPoint]) -> Floats:
     """Return the values of some neurons, a row for each point."""
     everywhere = np.arange(len(values[0]))
     columns = [values[layer - 1][everywhere, found] for layer, found in neurons]
     return np.asarray(np.stack(columns, axis=1), dtype=np.float64)
 
 
-def inside(orthant: Orthant, points: Floats) -> Floats:
-    """Return points with coordinates that are large enough, of the usual length."""
-    usual = orthant.size * np.sqrt(points.shape[1])
-    points = np.maximum(points, AIM.floor * orthant.size)
-    return np.asarray(points * (usual / lengths(points)), dtype=np.float64)
-
-
 def _tolerance(points: Floats) -> Floats:
     """Return below which size a preactivation counts as zero at each point, as a column."""
     return np.asarray(AIM.tolerance * points.mean(axis=1, keepdims=True), dtype=np.float64)
-
-
-def lengths(vectors: Floats) -> Floats:
-    """Return the lengths of vectors as a column, at least a tiny number."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return np.asarray(np.maximum(lengths, 1e-300)[:, None], dtype=np.float64)
-
-
-def units(vectors: Floats) -> Floats:
-    """Return vectors of length 1; zero vectors stay zero."""
-    return np.asarray(vectors / lengths(vectors), dtype=np.float64)

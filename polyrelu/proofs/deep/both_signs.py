@@ -1,10 +1,10 @@
 """Points at which the neurons of a layer have both signs while many of the layer before are active.
 
-Condition (D2) asks, for each neuron v of a layer ℓ and each neuron h of layer ℓ-1, for a piece of v
-at which h is active. If h is active at two points, and v is active at one of them only, then v
+Condition (D2) needs, for each neuron v of a layer ℓ and each neuron h of layer ℓ-1, a piece of v at
+which h is active. If h is active at two points, and v is active at one of them only, then v
 vanishes between the points, and h is usually still active there. So this search collects points
-until each v has both signs where h is active, for each h. Pieces between the points are found
-later: by `sight`, and by `triangles` for the last hidden layer. Everything here is in floats.
+until each v has both signs where h is active, for each h. `triangles` then finds the pieces between
+the points. The search by sight uses this for the last hidden layer only. All is in floats.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from random import Random
 import numpy as np
 
 from polyrelu.proofs.deep.aim import AIM, active_starts
-from polyrelu.proofs.deep.orthant import Orthant, Zeros
-from polyrelu.proofs.deep.sign_ascent import SignGoals, ascend_to_signs
+from polyrelu.proofs.deep.ascent import ascend
+from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
+from polyrelu.proofs.deep.sign_ascent import SignAims
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.typing import Floats, Indices
@@ -119,7 +120,7 @@ class KnownPoints:
     @property
     def is_last(self) -> bool:
         """Whether the layer is the last hidden one."""
-        return self.layer == self._orthant.depth
+        return self.layer == self._orthant.last_layer
 
     @property
     def wanted(self) -> Indices:
@@ -153,11 +154,12 @@ def points_with_both_signs(
     starts = orthant.size * np.abs(draw.normal(size=(len(guards), orthant.widths[1])))
     if not _can_pay(orthant, budget, len(guards) * (AIM.start_steps + BOTH_SIGNS.first_steps)):
         return known
-    starts = active_starts(orthant, (kept, guards), starts)
+    starts = active_starts(orthant, (kept, guards), starts, budget)
     nothing = np.zeros((len(guards), orthant.widths[layer]))
     weights = np.ones((len(guards), orthant.widths[layer - 1]))
-    goals = SignGoals(layer, [(kept, guards)], weights, nothing)
-    known.add(ascend_to_signs(orthant, goals, starts, BOTH_SIGNS.first_steps))
+    aims = SignAims(layer, [(kept, guards)], weights, nothing)
+    found, points = ascend(orthant, aims, starts, BOTH_SIGNS.first_steps, budget)
+    known.add(points[found])
     idle = 0
     for _ in range(BOTH_SIGNS.rounds):
         pairs = np.argwhere(known.wanted)
@@ -166,8 +168,9 @@ def points_with_both_signs(
             break
         if not _can_pay(orthant, budget, count * BOTH_SIGNS.steps):
             break
-        goals, points = _next_goals(known, draw, _some(pairs, count, draw), starts)
-        known.add(ascend_to_signs(orthant, goals, points, BOTH_SIGNS.steps))
+        aims, points = _next_aims(known, draw, _some(pairs, count, draw), starts)
+        found, points = ascend(orthant, aims, points, BOTH_SIGNS.steps, budget)
+        known.add(points[found])
         idle = idle + 1 if np.count_nonzero(known.wanted) == len(pairs) else 0
     return known
 
@@ -185,10 +188,10 @@ def _some(pairs: Indices, count: int, draw: np.random.Generator) -> Indices:
     return pairs[draw.choice(len(pairs), size=count, replace=False)]
 
 
-def _next_goals(
+def _next_aims(
     known: KnownPoints, draw: np.random.Generator, pairs: Indices, starts: Floats
-) -> tuple[SignGoals, Floats]:
-    """Return goals for pairs of neurons h and v, and points near known ones to start from."""
+) -> tuple[SignAims, Floats]:
+    """Return aims for pairs of neurons h and v, and points near known ones to start from."""
     wanted, count = known.wanted, len(pairs)
     signs, points = np.zeros((count, wanted.shape[1])), np.empty((count, starts.shape[1]))
     others = np.zeros(count, dtype=np.int64)
@@ -204,11 +207,11 @@ def _next_goals(
         points[i], values = known.points[place], known.values[place].copy()
         values[v] = -np.inf
         others[i] = np.argmax(values)
-    guards: list[Zeros] = [(known.layer - 1, pairs[:, 0])]
+    guards: list[NeuronPerPoint] = [(known.layer - 1, pairs[:, 0])]
     if not known.is_last:
         guards.append((known.layer, others))
     lacking = np.count_nonzero(wanted, axis=1)
     weights = BOTH_SIGNS.least_weight + lacking / lacking.max()
     noise = np.exp(BOTH_SIGNS.noise * draw.normal(size=points.shape))
     weights_of_all = np.broadcast_to(weights, (count, len(weights)))
-    return SignGoals(known.layer, guards, weights_of_all, signs), points * noise
+    return SignAims(known.layer, guards, weights_of_all, signs), points * noise

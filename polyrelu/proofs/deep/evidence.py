@@ -95,13 +95,16 @@ def slices_of(
     by_plane: dict[int, list[Ridge]] = {}
     for ridge, location in ridges.items():
         by_plane.setdefault(location.plane, []).append(ridge)
-    slices = [
-        {
-            **_coordinates(planes[number]),
-            "ridges": [[ridge.u, ridge.v, format_integer(ridge.mask)] for ridge in own],
-        }
-        for number, own in by_plane.items()
-    ]
+    slices = list[dict[str, Any]]()
+    last: str | None = None  # what `inputs` was, where it was listed last
+    for number, own in by_plane.items():
+        entry = _coordinates(planes[number])
+        inputs = entry.get("inputs", last)
+        if inputs == last:
+            entry.pop("inputs", None)
+        last = inputs
+        ridges_there = [[ridge.u, ridge.v, format_integer(ridge.mask)] for ridge in own]
+        slices.append({**entry, "ridges": ridges_there})
     return slices, [ridge for own in by_plane.values() for ridge in own]
 
 

@@ -4,6 +4,8 @@ Where a neuron h of the layer before v is active at no known piece of v, the pla
 be so thin that walks along v pass by. A common zero of v and h has such a piece beside it. All is
 piecewise linear, so Newton's method ends after finitely many steps once it is in the right cell.
 Inactive neurons have a small slope at first, so that points are not caught where all are inactive.
+This is for walks, in networks of any widths; `aim.common_zeros` does the same in the coordinates of
+the search by sight, where points must not leave the orthant.
 """
 
 from __future__ import annotations
@@ -76,9 +78,11 @@ class CommonZeros:
         return np.asarray(points[is_zero], dtype=np.float64)
 
     def gradient(self, neuron: NeuronId, point: Floats) -> Floats:
-        """Return the gradient of a neuron at a point."""
-        values = self._values(point[None], neuron.layer)
-        return np.asarray(self._forms([neuron], values, 0.0)[1][0, 0], dtype=np.float64)
+        """Return the gradient of a neuron at a point; not finite beyond the range of floats."""
+        with np.errstate(all="ignore"):
+            values = self._values(point[None], neuron.layer)
+            gradients = self._forms([neuron], values, 0.0)[1]
+        return np.asarray(gradients[0, 0], dtype=np.float64)
 
     def _values(self, points: Floats, last: int) -> list[Floats]:
         """Return the preactivations of all layers up to one, shape (points, width) each."""

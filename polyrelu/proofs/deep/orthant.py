@@ -14,10 +14,10 @@ import numpy as np
 from polyrelu.network import Network
 from polyrelu.support.typing import Floats, Indices, Mask
 
-__all__ = ["Orthant", "Zeros"]
+__all__ = ["NeuronPerPoint", "Orthant"]
 
-#: For each point the index of a neuron of one layer: the layer, and an array of indices.
-Zeros = tuple[int, Indices]
+#: One neuron of a layer for each point: the layer, and an array with an index for each point.
+NeuronPerPoint = tuple[int, Indices]
 
 
 class Orthant:
@@ -27,8 +27,8 @@ class Orthant:
 
     Attributes
     ----------
-    depth
-        The number H of hidden layers.
+    last_layer
+        The number H of the last hidden layer.
     widths
         The widths n_0, …, n_H.
     size
@@ -45,7 +45,7 @@ class Orthant:
     """
 
     def __init__(self, rows: Sequence[Floats], columns: Indices, size: float) -> None:
-        self.depth = len(rows)
+        self.last_layer = len(rows)
         self.widths: tuple[int, ...] = (rows[0].shape[1] - 1, *(len(row) for row in rows))
         self.size = size
         self._weights = [np.ascontiguousarray(row[:, :-1]) for row in rows]
@@ -81,13 +81,13 @@ class Orthant:
         found[:, self._columns] = (points - self._biases[0]) @ self._inverse.T
         return found
 
-    def values(self, points: Floats, zeros: Sequence[Zeros] = ()) -> list[Floats]:
+    def values(self, points: Floats, zeros: Sequence[NeuronPerPoint] = ()) -> list[Floats]:
         """Return z[1], …, z[H] at points; neurons in `zeros` pass on negative values, too.
 
         So the affine forms of the cells where they are active are evaluated, also beyond them.
         """
         values, everywhere = [points], np.arange(len(points))
-        for layer in range(2, self.depth + 1):
+        for layer in range(2, self.last_layer + 1):
             active = np.maximum(values[-1], 0.0)
             for number, indices in zeros:
                 if number == layer - 1:
@@ -96,7 +96,7 @@ class Orthant:
         return values
 
     def slopes(
-        self, values: Sequence[Floats], zeros: Sequence[Zeros] = (), leak: float = 0.0
+        self, values: Sequence[Floats], zeros: Sequence[NeuronPerPoint] = (), leak: float = 0.0
     ) -> list[Floats]:
         """Return the derivatives of the activations: 1 for active neurons, `leak` for others.
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeAlias
 
 from polyrelu.proofs.deep.families import Families, Family
@@ -73,26 +74,52 @@ def select_ridges(
         """Return whether some ridges alone show enough."""
         return is_enough(evaluate(deep_network, some, Families(deep_network, some)))
 
-    wanted = [family for neuron in neurons for family in hypotheses.chosen[neuron].families]
-    picked = _picked(deep_network, ridges, wanted, is_enough)
+    wanted = [hypotheses.chosen[neuron].families for neuron in neurons]
+    cost = max(1, max(deep_network.widths[1:-1]) // SETTINGS.wide_layer) ** 2
+    if cost == 1:
+        used = _Selection(deep_network, ridges, chain.from_iterable(wanted)).used
+    else:  # trials cannot repair much, so that more is chosen before
+        used = _Selection(deep_network, ridges, chain.from_iterable(map(_covering, wanted))).shown()
+    picked = _repaired(deep_network, ridges, used, is_enough)
     found = picked if picked is not None else list(ridges)
-    cost = (max(deep_network.widths[1:-1]) // SETTINGS.wide_layer) ** 2
-    budget = (SETTINGS.selection_ridges + 2 * len(found)) // max(1, cost)
+    budget = (SETTINGS.selection_ridges + 2 * len(found)) // cost
     return _reduced(found, are_enough, budget)
 
 
-def _picked(
+def _covering(families: Sequence[Family]) -> Sequence[Family]:
+    """Return families of a neuron with all active and all crossing neurons of all its families.
+
+    The chosen family comes first; then, again and again, the one that adds most.
+    """
+    kept, rest = [families[0]], list(families[1:])
+    active, crossing = families[0].num_active, families[0].crossed_by
+
+    def gain(family: Family) -> int:
+        """Return how many neurons a family adds."""
+        added = family.num_active & ~active, family.crossed_by & ~crossing
+        return sum(mask.bit_count() for mask in added)
+
+    while rest:
+        best = max(rest, key=gain)
+        if not gain(best):
+            break
+        kept.append(best)
+        rest.remove(best)
+        active, crossing = active | best.num_active, crossing | best.crossed_by
+    return kept
+
+
+def _repaired(
     deep_network: DeepNetwork,
     ridges: Sequence[Ridge],
-    wanted: Sequence[Family],
+    used: set[int],
     is_enough: Callable[[DeepHypotheses], bool],
 ) -> list[Ridge] | None:
-    """Return few ridges that are enough: ridges that show the wanted families, and repairs.
+    """Return few ridges that are enough: picked ridges, given by their indices, and repairs.
 
     A repair adds all ridges at the neurons that still miss something. None is returned if the
     ridges are not enough after the permitted number of repairs.
     """
-    used = _Selection(deep_network, ridges, wanted).used
     for _ in range(SETTINGS.selection_repairs):
         chosen = [ridges[i] for i in sorted(used)]
         hypotheses = evaluate(deep_network, chosen, Families(deep_network, chosen))
@@ -169,8 +196,9 @@ class _Selection:
     """Picks ridges for some families; `used` has the indices of the picked ridges."""
 
     def __init__(
-        self, deep_network: DeepNetwork, ridges: Sequence[Ridge], wanted: Sequence[Family]
+        self, deep_network: DeepNetwork, ridges: Sequence[Ridge], families: Iterable[Family]
     ) -> None:
+        wanted = list(families)
         self._network, self._ridges = deep_network, ridges
         self.used: set[int] = set()
         self._families = Families(deep_network, ridges)
@@ -186,6 +214,25 @@ class _Selection:
             waiting += self._pick_step_up(waiting.pop())
         for family in wanted:
             self._pick_pieces(self._kept[self._families.root(family.key)])
+
+    def shown(self) -> set[int]:
+        """Return the picked ridges, and others that show the kept families which they do not show.
+
+        Where one piece of a family of the last hidden layer is enough, no ridge was picked for it.
+        """
+        at = defaultdict[Piece, list[int]](list)
+        for i, ridge in enumerate(self._ridges):
+            for piece in ridge.pieces:
+                at[piece].append(i)
+        first = {Piece(kept.family.neuron, min(kept.masks)) for kept in self._kept.values()}
+        used, left = set(self.used), first
+        left -= {piece for i in used for piece in self._ridges[i].pieces}
+        for piece in sorted(left):
+            if piece in left:
+                best = max(at[piece], key=lambda i: len(left.intersection(self._ridges[i].pieces)))
+                used.add(best)
+                left.difference_update(self._ridges[best].pieces)
+        return used
 
     def _index(self, i: int, ridge: Ridge) -> None:
         """Enter the links of a ridge, and its crossing under the families that meet there."""

@@ -1,15 +1,17 @@
 """A search for ridges by sight: pieces at which many neurons of the layer before are active.
 
-Condition (D2) asks, for each neuron v of layer ℓ ≥ 2 and each neuron h of layer ℓ-1, for a piece of
-v at which h is active. A crossing of v with h shows one h; a piece shows all h that are active
-there. So this search covers the neurons h by few pieces: it aims at points where v vanishes and as
-many as possible of the h that are still wanted are active (`aim`). It works where W[1] has full row
-rank: then all neurons of layer 1 are active at all of its points, which settles layers 1 and 2.
+Condition (D2) needs, for each neuron v of layer ℓ ≥ 2 and each neuron h of layer ℓ-1, a piece of v
+at which h is active: the pair (v, h) is *seen* at it. A walk along v that meets a zero of h sees
+one more h; a single piece sees all h that are active there. So this search covers the neurons h by
+few pieces: it aims at points where v vanishes and as many as possible of the h that are not seen
+yet are active (`aim`). It works where W[1] has full row rank: then all neurons of layer 1 are
+active at all of its points, so that every pair of layers 1 and 2 is seen wherever a neuron of layer
+2 vanishes.
 
-A *flag* is a point at which one neuron of each of the layers ℓ, …, H vanishes, H the last
-hidden layer. In the cells around a flag these neurons are in general
-position, so that consecutive ones meet at ridges that have pieces in common, and these ridges are a
-full chain up from a piece of the first neuron. Everything here is in floats.
+A *flag* is a point at which one neuron of each of the layers ℓ, …, H vanishes, H the last hidden
+layer. Around a flag these neurons are in general position, so that the ones of two successive
+layers meet at a ridge close by; successive ridges have a piece in common, and all of them together
+are a full chain up from a piece of the first neuron. Everything here is in floats.
 """
 
 from __future__ import annotations
@@ -23,8 +25,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from polyrelu.proofs.deep.aim import AIM, Goals, active_starts, ascend, common_zeros, nearest_zeros
-from polyrelu.proofs.deep.orthant import Orthant, Zeros
+from polyrelu.proofs.deep.aim import (
+    AIM,
+    ZeroAims,
+    active_starts,
+    common_zeros,
+    nearest_zeros,
+)
+from polyrelu.proofs.deep.ascent import ascend
+from polyrelu.proofs.deep.orthant import NeuronPerPoint, Orthant
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.typing import Floats, Indices, Mask
@@ -63,6 +72,8 @@ class SightSettings:
         Other neurons are at least this share of the mean coordinate at a ridge.
     nearest
         Number of points from which a flag of a lower layer is tried.
+    lower_share
+        Work that the lower layers have for themselves, as a share of the whole budget.
     shares
         Values that the other neurons of a flag have at its ridges, as shares of the mean size of
         their layers, the best one first.
@@ -80,6 +91,7 @@ class SightSettings:
     margin: float = 0.02
     least: float = 1e-5
     nearest: int = 64
+    lower_share: float = 1 / 8
     shares: tuple[float, ...] = (0.1, 0.02, 0.004, 0.001)
 
 
@@ -161,11 +173,13 @@ class SightSearch:
     def ridge_points(self) -> list[RidgePoint]:
         """Return the ridges of flags that show layers 1, 2, … as far as the budget reaches."""
         flags = list[Flag]()
-        for layer in range(3, self._orthant.depth):
+        for layer in range(3, self._orthant.last_layer):
             covering = self._cover(layer)
             if layer == 3:
-                second = self._lower_flags(2, covering)
-                flags += [*self._lower_flags(1, second), *second]
+                work = self._budget.total_work
+                own = self._budget.apart(None if work is None else work * SIGHT.lower_share)
+                second = self._lower_flags(2, covering, own)
+                flags += [*self._lower_flags(1, second, own), *second]
             flags += covering
         different = dict[tuple[object, bytes], RidgePoint]()
         for flag in flags:  # those first at which all signs matter
@@ -182,7 +196,11 @@ class SightSearch:
         starts, idle = self._starts(layer), 0
         for number in range(SIGHT.rounds if len(set(starts.guards.tolist())) > 1 else 0):
             count = min(SIGHT.batch, SIGHT.points_per_pair * int(np.count_nonzero(~seen)))
-            if not count or idle == SIGHT.idle_rounds or not self._can_pay(count, AIM.steps):
+            if (
+                not count
+                or idle == SIGHT.idle_rounds
+                or not self._budget.pays(self._price(count, AIM.steps))
+            ):
                 break
             num_before = np.count_nonzero(seen)
             for flag, active in self._round(layer, seen, starts, (number, count)):
@@ -207,15 +225,10 @@ class SightSearch:
         needed[start : start + len(active)] = active
         return replace(flag, ridges=(replace(ridge, needed=needed),))
 
-    def _can_pay(self, count: int, steps: int) -> bool:
-        """Pay for steps of points and for a flag at each of them, if the budget has this much."""
+    def _price(self, count: int, steps: int) -> float:
+        """Return the price of steps of a number of points and of a flag at each of them."""
         price = price_of_boxes(count * steps, 5 * self._products)
-        price += price_of_boxes(count, self._matrix_products)
-        left = self._budget.work_left
-        if (left is not None and left < price) or self._budget.why_stopped() is not None:
-            return False
-        self._budget.pay(price)
-        return True
+        return price + price_of_boxes(count, self._matrix_products)
 
     def _starts(self, layer: int) -> _Starts:
         """Return points at which a neuron of a layer is active, where that succeeds."""
@@ -224,9 +237,9 @@ class SightSearch:
         count = len(indices) * orthant.widths[1]
         noise = np.array([abs(self._random.gauss(0, 1)) for _ in range(count)])
         points = orthant.size * noise.reshape(len(indices), -1)
-        if not self._can_pay(len(indices), AIM.start_steps):
+        if not self._budget.pays(self._price(len(indices), AIM.start_steps)):
             return _Starts(points[:0], indices[:0])
-        points = active_starts(orthant, (layer, indices), points)
+        points = active_starts(orthant, (layer, indices), points, self._budget)
         values = orthant.values(points)[layer - 1]
         succeeded = values[np.arange(len(indices)), indices] > 0
         return _Starts(points[succeeded], indices[succeeded])
@@ -248,8 +261,8 @@ class SightSearch:
         if number >= SIGHT.full_rounds:
             wanted = self._part_of(wanted)
             share = SIGHT.steps[number % len(SIGHT.steps)]
-        goals = Goals((layer, v), (layer, starts.guards[chosen]), wanted)
-        found, points = ascend(orthant, goals, starts.points[chosen], share)
+        aims = ZeroAims((layer, v), (layer, starts.guards[chosen]), wanted)
+        found, points = ascend(orthant, aims, starts.points[chosen], AIM.steps, self._budget, share)
         flags = self._with_ridges(self._completed([(layer, v[found])], points[found]))
         if not flags:
             return
@@ -280,7 +293,7 @@ class SightSearch:
                 row[kept] = True
         return found
 
-    def _completed(self, zeros: list[Zeros], points: Floats) -> list[Flag]:
+    def _completed(self, zeros: list[NeuronPerPoint], points: Floats) -> list[Flag]:
         """Return flags at points near zeros of a neuron, with the neurons nearest in each layer.
 
         For the next layer several neurons are tried, for later ones the nearest.
@@ -289,10 +302,13 @@ class SightSearch:
         flags, left = list[Flag](), np.arange(len(points))
         if not len(points):
             return flags
-        upper = list(range(layer + 1, self._orthant.depth + 1))
+        upper = list(range(layer + 1, self._orthant.last_layer + 1))
         partners = [
-            nearest_zeros(self._orthant, points, zeros, number, SIGHT.partners) for number in upper
+            nearest_zeros(self._orthant, points, zeros, number, SIGHT.partners, self._budget)
+            for number in upper
         ]
+        if any(len(rows) < len(points) for rows in partners):  # a limit was reached
+            return flags
         for i in range(partners[0].shape[1]):
             neurons = [(layer, own[left]), (upper[0], partners[0][left, i])]
             neurons += [(n, p[left, 0]) for n, p in zip(upper[1:], partners[1:], strict=True)]
@@ -305,12 +321,12 @@ class SightSearch:
 
     # -- lower layers -----------------------------------------------------------------------------
 
-    def _lower_flags(self, layer: int, flags: Sequence[Flag]) -> list[Flag]:
+    def _lower_flags(self, layer: int, flags: Sequence[Flag], budget: Budget) -> list[Flag]:
         """Return a flag of each neuron of layer 1 or 2, from flags of the next layer."""
         found = dict[int, Flag]()
         for row in self._nearest_flags(layer, flags):
             left = [i for i in range(len(row)) if i not in found]
-            if not left:
+            if not left or not budget.pays(self._price(len(left), AIM.newton_steps)):
                 break
             bases = [flags[int(row[i])] for i in left]
             neurons = [(layer, np.array(left)), *_zeros_of(bases)]
@@ -388,12 +404,12 @@ class SightSearch:
             yield i, RidgePoint((u, v), ends[i], active[i])
 
 
-def _free(neurons: Sequence[Zeros]) -> Indices | None:
+def _free(neurons: Sequence[NeuronPerPoint]) -> Indices | None:
     """Return the neurons of layer 1 among some neurons: coordinates that may vanish."""
     return neurons[0][1] if neurons[0][0] == 1 else None
 
 
-def _zeros_of(flags: Sequence[Flag]) -> list[Zeros]:
+def _zeros_of(flags: Sequence[Flag]) -> list[NeuronPerPoint]:
     """Return the neurons of flags with the same layers, layer by layer."""
     return [
         (layer, np.array([flag.neurons[number][1] for flag in flags], dtype=np.int64))
@@ -401,7 +417,7 @@ def _zeros_of(flags: Sequence[Flag]) -> list[Zeros]:
     ]
 
 
-def _flags(neurons: Sequence[Zeros], points: Floats, succeeded: Mask) -> list[Flag]:
+def _flags(neurons: Sequence[NeuronPerPoint], points: Floats, succeeded: Mask) -> list[Flag]:
     """Return the flags at the points where a search for common zeros succeeded."""
     return [
         Flag(tuple((layer, int(indices[i])) for layer, indices in neurons), points[i])

@@ -26,7 +26,7 @@ from polyrelu.proofs.deep.planes_of_ridges import (
     rounded_corners,
 )
 from polyrelu.proofs.deep.sight import Judge, RidgePoint
-from polyrelu.proofs.deep.sign_ascent import ASCENT
+from polyrelu.proofs.deep.sign_ascent import SIGNS
 from polyrelu.support.budget import Budget
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.typing import Floats, Indices, Mask
@@ -150,7 +150,7 @@ class _PlaneFound:
     entries: list[_Found]
 
 
-class _Walks:
+class _LineWalks:
     """Walks along lines on which neurons vanish, each in a cell of a plane.
 
     Parameters
@@ -432,7 +432,7 @@ class Triangles:
         for _ in range(TRIANGLES.cells):
             if not len(numbers):
                 break
-            walks = _Walks(neurons, places, signs, crossed)
+            walks = _LineWalks(neurons, places, signs, crossed)
             forms = self._orthant.forms_from(vectors, signs)
             is_met = walks.move_on(forms, way)
             for i in np.flatnonzero(is_met).tolist():
@@ -448,7 +448,8 @@ class Triangles:
         pair = number(min(v, met.crossed)), number(max(v, met.crossed))
         s, t = (corners.unit * met.place).tolist()  # the directions of the plane are integers
         before = met.active[self._start_before : self._start]
-        return _Found(RidgePoint(pair, np.zeros(0), met.active), (s, t), before)
+        point = corners.vectors[0] + met.place @ corners.vectors[1:]
+        return _Found(RidgePoint(pair, point, met.active), (s, t), before)
 
     def _zeros(self, vectors: Floats, ends: Floats) -> tuple[Indices, Floats]:
         """Return neurons of layer H that vanish on a side, by index, and points near the zeros."""
@@ -480,7 +481,7 @@ class Triangles:
         """
         ends = [self._orthant.number(layer, 0) for layer in range(1, self._layer + 1)]
         counts = [int(np.count_nonzero(active[a:b])) for a, b in itertools.pairwise(ends)]
-        return counts[-1] >= ASCENT.least_active and min(counts) == counts[-1]
+        return counts[-1] >= SIGNS.least_active and min(counts) == counts[-1]
 
     def _chosen(self, found: list[_Found]) -> list[_Found]:
         """Choose few of the ridges that show new pairs, those with the most first."""

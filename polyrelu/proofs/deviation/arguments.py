@@ -9,7 +9,6 @@ from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import Polyhedron, to_fraction
 from polyrelu.network import Network
 from polyrelu.outcomes import NextStep
-from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.problem import ExactPoint
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.larger_limits import limits_after
@@ -21,7 +20,7 @@ __all__ = [
     "bounded_coordinates",
     "chosen_outputs",
     "corners_of",
-    "first_boxes",
+    "few_nodes",
     "not_negative",
     "until_limit",
 ]
@@ -93,15 +92,15 @@ def corners_of(coordinates: DomainCoordinates) -> tuple[ExactPoint, ExactPoint]:
     return tuple(lower), tuple(upper)
 
 
-def first_boxes(tree: BoxTree, price: float, budget: Budget) -> BoxTree:
-    """Return the first cuts of a search that was not finished, few enough for a bound of each leaf.
+def few_nodes(price: float, budget: Budget) -> int:
+    """Return how many nodes of a search that was not finished are kept, with a bound for each leaf.
 
     `price` is the work for a leaf. After a limit of time there is little time left for bounds.
     """
     work = SETTINGS.fallback_work
     if budget.seconds is not None:
         work = min(work, SETTINGS.fallback_share * 1_000 * budget.seconds)
-    return tree.first_cuts(2 * max(1, int(work / price)))
+    return 2 * max(1, int(work / price))
 
 
 def longer_search(

@@ -13,12 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from polyrelu.certificate import BoundsNode, SubBox, TreeLog
 from polyrelu.exact import as_float, nearest_vector
+from polyrelu.proofs.deviation.arguments import until_limit
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
@@ -42,7 +44,7 @@ from polyrelu.support.parallel.wire import (
 from polyrelu.support.prices import price_of_boxes, price_of_forms, price_of_generators
 from polyrelu.support.progress import Progress, report
 
-__all__ = ["CertifiedTree", "close_boxes", "grid_for"]
+__all__ = ["CertifiedTree", "close_boxes", "first_tree", "grid_for"]
 
 _Box = tuple[int, ExactPoint, ExactPoint]
 
@@ -442,6 +444,32 @@ class CertifiedTree:
             else:
                 excluded.append(SubBox(low, high))
         return nodes, tuple(excluded), volume
+
+
+def first_tree(
+    new_tree: Callable[[BoxTree], CertifiedTree],
+    boxes: BoxTree,
+    number: int,
+    budget: Budget,
+    progress: Progress | None,
+) -> CertifiedTree:
+    """Return the first cuts of a search, at most `number` nodes, with a bound for every leaf.
+
+    After a limit of time or memory, or Ctrl-C, trees of fewer nodes come first: the command ends
+    soon, on a busy machine perhaps before the last tree is done, and then the one before it counts.
+    """
+    numbers, found = [number], None
+    while numbers[0] > 2 and budget.why_stopped() is not None:
+        numbers.insert(0, max(2, numbers[0] // SETTINGS.fallback_growth))
+    for few in numbers:
+        tree = new_tree(boxes.first_cuts(few))
+        close = partial(tree.close, Budget(), progress, may_cut=False)
+        if found is None:
+            close()
+        elif until_limit(close, budget) is not None:
+            return found
+        found = tree
+    return tree
 
 
 def _in_floats(boxes: list[_Box]) -> Boxes:

@@ -32,14 +32,14 @@ from polyrelu.proofs.deviation.arguments import (
     bounded_coordinates,
     chosen_outputs,
     corners_of,
-    first_boxes,
+    few_nodes,
     longer_search,
     not_negative,
     until_limit,
 )
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
-from polyrelu.proofs.deviation.certified import CertifiedTree, grid_for
+from polyrelu.proofs.deviation.certified import CertifiedTree, first_tree, grid_for
 from polyrelu.proofs.deviation.clause_limits import GoalLimits
 from polyrelu.proofs.deviation.depths import equally_deep
 from polyrelu.proofs.deviation.exact_search import ExactSearch
@@ -417,19 +417,20 @@ class _Question:
 
     def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return the first cuts of the search, with a bound for every leaf."""
-        core, (number, per_second) = self._new_tree(BoxTree()).core, SETTINGS.fallback_leaves
-        if core is not None:
+        number = self._few_nodes(budget)
+        return first_tree(self._new_tree, self.search.tree, number, budget, self.progress)
+
+    def _few_nodes(self, budget: Budget) -> int:
+        """Return how many nodes of the search get bounds where nothing better is proved."""
+        if self._new_tree(BoxTree()).core is not None:
+            number, per_second = SETTINGS.fallback_leaves
             if budget.seconds is not None:
                 number = min(number, max(1, int(per_second * budget.seconds)))
-            tree = self._new_tree(self.search.tree.first_cuts(2 * number))
-            tree.close(Budget(), self.progress, may_cut=False)
-            return tree
+            return 2 * number
         size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
         price = 6 * price_of_forms(size, len(self.problem.lower))  # each kind of leaves
         price += 3 * price_of_generators(size, num_neurons)
-        tree = self._new_tree(first_boxes(self.search.tree, price, budget))
-        tree.close(Budget(), self.progress, may_cut=False)
-        return tree
+        return few_nodes(price, budget)
 
     @property
     def _at_least(self) -> Fraction:

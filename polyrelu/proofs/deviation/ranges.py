@@ -30,14 +30,14 @@ from polyrelu.proofs.deviation.arguments import (
     bounded_coordinates,
     chosen_outputs,
     corners_of,
-    first_boxes,
+    few_nodes,
     longer_search,
     not_negative,
     until_limit,
 )
 from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
-from polyrelu.proofs.deviation.certified import CertifiedTree, grid_for
+from polyrelu.proofs.deviation.certified import CertifiedTree, first_tree, grid_for
 from polyrelu.proofs.deviation.clause_limits import RangeLimits
 from polyrelu.proofs.deviation.exact_search import ExactSearch
 from polyrelu.proofs.deviation.points import BestPoint
@@ -218,8 +218,8 @@ class _Question:
         if why is None:
             why = until_limit(partial(tree.close, budget, self.progress, tasks=self.tasks), budget)
         if tree.num_open:
-            tree = self._new_tree(first_boxes(self.tree, self._price(), budget))
-            tree.close(Budget(), self.progress, may_cut=False)
+            number = few_nodes(self._price(), budget)
+            tree = first_tree(self._new_tree, self.tree, number, budget, self.progress)
         return self._bounds(tree, why, budget)
 
     def _by_signs(self, budget: Budget) -> RangeBounds | Undecided:

@@ -26,6 +26,8 @@ class DeviationSettings:
         Units of work for bounds on few large boxes, where a search was not finished.
     fallback_share
         Share of a limit of time for these bounds, in thousands of units of work per second.
+    fallback_growth
+        How many times as many nodes each tree of these boxes has as the one before, after a limit.
     fallback_leaves
         Number of boxes for such bounds by the compiled core, and of them for each second of a limit
         of time.
@@ -97,6 +99,7 @@ class DeviationSettings:
     boxes_tried: int = 4
     fallback_work: float = 2_000
     fallback_share: float = 0.001
+    fallback_growth: int = 8
     fallback_leaves: tuple[int, int] = (2_000, 60)
     search_share: float = 0.05
     proof_share: float = 0.9

@@ -67,6 +67,7 @@ from polyrelu.proofs.trees.node_polyhedron import (
 )
 from polyrelu.support.arguments import expect_count, expect_function, expect_one_of
 from polyrelu.support.budget import ENDINGS, Budget, BudgetLike, LimitReached, as_budget
+from polyrelu.support.display import widths_text
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, Workers
 from polyrelu.support.parallel.wire import exact_texts, packed
@@ -521,7 +522,7 @@ class _Verification:
                 return self._undecided(answer.reason)
             certificates.append(answer.certificate)
             total = _added_work(total, answer.search)
-        names = tuple(f"{net.widths} {net.sha256[:12]}…" for net in self.networks)
+        names = tuple(f"{widths_text(net.widths)} {net.sha256[:12]}…" for net in self.networks)
         return PropertyHolds(
             self.query.source, tuple(certificates), self.doubts, total, networks=names
         )

@@ -74,7 +74,7 @@ class TaskStream:
         self._checkpoint, self._name = checkpoint, name.encode("utf-8")
         self._keeps = keeps
         self._done = checkpoint.done() if checkpoint is not None else set[int]()
-        self._queue = _Queue()
+        self._queue = _GrowingQueue()
         self._results: Iterator[tuple[int, bytes]] | None = None
         self._tasks, self._came = dict[int, bytes](), dict[int, bytes]()
         self._first, self._next = 0, 0
@@ -208,7 +208,7 @@ class Execution:
         return TaskStream(function, context, self.workers, self.checkpoint, name, keeps)
 
 
-class _Queue:
+class _GrowingQueue:
     """Tasks that are not begun; workers take them as they can, and more may come later."""
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import AffineMap, Block, Layer, Network, from_arrays
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
 from tests.oracles import slow_weights as slow
 
@@ -183,12 +183,12 @@ def run(cases: Iterator[Case]) -> None:
             check(cells, Random(number))
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(1), range(1, 40)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(1), range(1, 11), range(1, 40)))
 def test_degenerate_networks(seeds: range) -> None:
     run(quantised(seeds))
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(1), range(1, 60)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(1), range(1, 11), range(1, 60)))
 def test_deep_and_long_numbers(seeds: range) -> None:
     run(deep(seeds))
 

@@ -99,7 +99,7 @@ def test_generic_networks(shapes: list[tuple[int, ...]], monkeypatch: pytest.Mon
                     check_engines(monkeypatch, network, Polyhedron.universe(shape[0]))
 
 
-@pytest.mark.parametrize("count", campaigns.few_and_all(42, 2800))
+@pytest.mark.parametrize("count", campaigns.few_some_and_all(42, 500, 2800))
 def test_degenerate_networks(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A skip connection that leaves lines in the first cells is refused by both engines."""
     dimensions, num_refused = set(), 0

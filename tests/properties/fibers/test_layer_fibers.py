@@ -23,7 +23,7 @@ from polyrelu.fibers import (
     smallest_layer,
 )
 from polyrelu.symmetry import LayerDomain
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.oracles.cells_on_domain import Domain, cells_on_domain
 from tests.oracles.local_fiber import jacobian_rank
 
@@ -121,7 +121,7 @@ def value(neurons: LayerNeurons, x: list[Fraction]) -> list[Fraction]:
     return total
 
 
-@pytest.mark.parametrize("size", few_and_all((1, 10), (4, 250)))
+@pytest.mark.parametrize("size", few_some_and_all((1, 10), (2, 60), (4, 250)))
 def test_dimensions_agree_with_jacobians(size: tuple[int, int]) -> None:
     """Dimensions equal local dimensions at random members: 1,000 networks with n, m ≤ 4."""
     parts, networks = size

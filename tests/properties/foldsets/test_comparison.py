@@ -21,7 +21,7 @@ from polyrelu.foldsets import (
 )
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.proofs import equivalent
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.equivalent_pairs import network, nudged, random_pair
 from tests.oracles.plane_networks import (
     RADIUS,
@@ -55,7 +55,7 @@ def partner_of(net: Network, rng: Random) -> Network:
     return from_arrays(layers)
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(4), range(1000)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(4), range(50), range(1000)))
 def test_breakpoints_against_segments(seeds: range) -> None:
     for seed in seeds:
         with case(seed):
@@ -93,7 +93,7 @@ def _jump_at(net: Network, point: tuple[Fraction, ...], normal: tuple[int, ...])
     return (low + high - 2 * middle) / (STEP * sum(n * n for n in normal))
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(3), range(1000)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(3), range(40), range(1000)))
 def test_fingerprints_are_equal_iff_functions_are(seeds: range) -> None:
     for seed in seeds:
         with case(seed):
@@ -147,7 +147,7 @@ def dishonest(net: Network, arrangement: Arrangement) -> bool:
     return False
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(10), range(1000)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(10), range(120), range(1000)))
 def test_honest_and_cancellation_free(seeds: range) -> None:
     for seed in seeds:
         with case(seed):
@@ -170,7 +170,7 @@ def check_anchors(cells: PolyhedralComplex) -> None:
             assert cells.inside(cells.locate(anchor.point).dimension).any()  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(20), range(1000)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(20), range(200), range(1000)))
 def test_anchors_of_bottlenecks(seeds: range) -> None:
     """Row W, b is positive somewhere on z_i = 0, other z ≥ 0, iff b or another W_k is positive."""
     for seed in seeds:

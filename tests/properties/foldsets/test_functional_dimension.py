@@ -13,12 +13,12 @@ from polyrelu.exact import RationalMatrix, float_prime, rank_mod
 from polyrelu.foldsets import functional_dimension, points_in_cells
 from polyrelu.foldsets.echelons import left_kernel, rank_in_floats
 from polyrelu.network import from_arrays
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.random_networks import KINDS, random_network
 from tests.oracles.local_fiber import local_fiber_dimension
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(3), range(1000)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(3), range(40), range(1000)))
 def test_against_local_fibers(seeds: range) -> None:
     for seed in seeds:
         with case(seed):
@@ -38,7 +38,7 @@ def test_against_local_fibers(seeds: range) -> None:
                 assert found.lower == net.num_parameters - num_hidden - fiber.dimension
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(4), range(300)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(4), range(50), range(300)))
 def test_rank_in_blocks(seeds: range) -> None:
     """Against FLINT, on matrices of low rank and of several blocks."""
     prime = float_prime(500)

@@ -11,7 +11,7 @@ import pytest
 from polyrelu.complex import canonical_complex, dual_graph
 from polyrelu.foldsets import RegionCounts, dual_graph_statistics, region_counts
 from polyrelu.network import Network, from_arrays
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.oracles.plane_networks import RADIUS, arrangement_of, bends, plane_network
 from tests.oracles.surfaces import Arrangement
 
@@ -107,7 +107,7 @@ def expected(net: Network, arrangement: Arrangement) -> tuple[int, int, int, int
     )
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(4), range(1000)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(4), range(50), range(1000)))
 def test_counts(seeds: range) -> None:
     for seed in seeds:
         with case(seed):
@@ -130,7 +130,7 @@ def test_counts(seeds: range) -> None:
             assert found.num_proper <= found.num_activation
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(4), range(1000)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(4), range(50), range(1000)))
 def test_dual_graphs(seeds: range) -> None:
     """Against networkx, and the bound on the mean degree."""
     for seed in seeds:

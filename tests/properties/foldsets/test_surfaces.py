@@ -18,7 +18,7 @@ from polyrelu.foldsets import (
     paths_of_length,
     unit_fold_sets,
 )
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.oracles.plane_networks import RADIUS, arrangement_of, bends, folds, plane_network
 from tests.oracles.surfaces import Arrangement, PlanePiece, Segment, edges_between, pieces_of
 
@@ -76,7 +76,7 @@ def compare(
             assert value + offset == 0
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(3), range(1000)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(3), range(40), range(1000)))
 def test_pieces_and_edges(seeds: range) -> None:
     for seed in seeds:
         with case(seed):
@@ -89,7 +89,7 @@ def test_pieces_and_edges(seeds: range) -> None:
             compare(cells, breaks, arrangement, bends(network))
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(8), range(1000)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(8), range(100), range(1000)))
 def test_lemmas(seeds: range) -> None:
     """Corollary A.1 for all networks; Lemmas A.15 and A.18 for general ones."""
     for seed in seeds:

@@ -15,7 +15,7 @@ from polyrelu.formats.graph.enclosures import Enclosure, FloatMatrix
 from polyrelu.formats.graph.lowered_enclosures import LoweredEnclosures
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.support.typing import Floats
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.onnx_files import write
 from tests.generators.random_onnx import random_graph
 
@@ -41,7 +41,7 @@ def _contains(enclosure: Enclosure, exact: RationalMatrix) -> bool:
     )
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(60), range(1500)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(60), range(600), range(1500)))
 def test_operations(seeds: range) -> None:
     for seed in seeds:
         chance = random.Random(seed)

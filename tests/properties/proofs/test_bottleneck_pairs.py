@@ -15,7 +15,7 @@ import pytest
 from polyrelu import checker, equivalent, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.generators.bottleneck_stacks import different, equal_pair, several_hidden
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.equivalent_pairs import Stack, evaluate
 from tests.oracles.judge import certificate_bytes
 
@@ -30,7 +30,7 @@ def answer(first: Stack, second: Stack, explanation: object) -> Equivalent | Not
     return outcome
 
 
-@pytest.mark.parametrize("campaign", few_and_all((1, 15), (10, 100)))
+@pytest.mark.parametrize("campaign", few_some_and_all((1, 15), (3, 100), (10, 100)))
 def test_pairs_in_one_fiber(campaign: tuple[int, int]) -> None:
     """1,000 pairs: permuted, scaled, translated, flipped, turned, with dead neurons, degenerate."""
     blocks, size = campaign
@@ -46,7 +46,7 @@ def test_pairs_in_one_fiber(campaign: tuple[int, int]) -> None:
         assert routes["bottleneck"] > size // 2
 
 
-@pytest.mark.parametrize("campaign", few_and_all((1, 12), (10, 100)))
+@pytest.mark.parametrize("campaign", few_some_and_all((1, 12), (3, 100), (10, 100)))
 def test_pairs_in_different_fibers(campaign: tuple[int, int]) -> None:
     """1,000 pairs with one change in the second network.
 

@@ -20,7 +20,7 @@ from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.refutations.image_box import image_box
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.support.text_files import layout
-from tests.generators.campaigns import few_and_all
+from tests.generators.campaigns import few_and_all, few_some_and_all
 from tests.generators.moves import (
     changed_documents,
     move_document,
@@ -101,7 +101,7 @@ def test_the_other_network_withstands_brute_force() -> None:
             assert not related(layers, plain(move.other)), layers
 
 
-@pytest.mark.parametrize("count", few_and_all(45, 400))
+@pytest.mark.parametrize("count", few_some_and_all(45, 150, 400))
 def test_identify_refutes_by_it_where_nothing_else_does(count: int) -> None:
     rng, seen = Random("identify"), 0
     for _ in range(count):

@@ -19,7 +19,7 @@ from polyrelu.complex import canonical_complex
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
 from polyrelu.outcomes import Identifiable, NotIdentifiable
-from tests.generators.campaigns import case, few_and_all, few_fast
+from tests.generators.campaigns import case, few_fast, few_some_and_all
 from tests.generators.transparent import BOX, has_hypotheses, transparent_network
 from tests.oracles.equal_on_domain import agree_on_domain
 from tests.oracles.judge import plain
@@ -67,7 +67,7 @@ def random_stack(rng: Random) -> Network:
     )
 
 
-@pytest.mark.parametrize("count", few_and_all(12, 300))
+@pytest.mark.parametrize("count", few_some_and_all(12, 120, 300))
 def test_random_networks_against_brute_force(count: int) -> None:
     """What is proved is locally rigid on the domain; another network has the same values there."""
     rng, numbers, answers = Random(7), np.random.default_rng(7), set[str]()

@@ -16,7 +16,7 @@ from polyrelu import Polyhedron, checker, equivalent
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network
 from polyrelu.outcomes import Equivalent, NotEquivalent
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.equivalent_pairs import evaluate, network, nudged, pair
 from tests.oracles.judge import certificate_bytes
 from tests.oracles.one_input import differing_point
@@ -24,7 +24,7 @@ from tests.oracles.one_input import differing_point
 STEP = Fraction(1, 2**40)
 
 
-@pytest.mark.parametrize("campaign", few_and_all((1, 10), (20, 50)))
+@pytest.mark.parametrize("campaign", few_some_and_all((1, 10), (4, 50), (20, 50)))
 def test_equal_by_construction(campaign: tuple[int, int]) -> None:
     """1,000 pairs of at least three composed changes are proved, three in ten or more by a tree."""
     blocks, size = campaign
@@ -43,7 +43,7 @@ def test_equal_by_construction(campaign: tuple[int, int]) -> None:
         assert routes["expressions"] >= size // 10
 
 
-@pytest.mark.parametrize("campaign", few_and_all((1, 5), (20, 50)))
+@pytest.mark.parametrize("campaign", few_some_and_all((1, 5), (4, 50), (20, 50)))
 def test_one_weight_changed(campaign: tuple[int, int]) -> None:
     """1,000 pairs are refuted after a change of one weight by 2^-40.
 
@@ -109,7 +109,7 @@ def random_domain(chance: Random, size: int) -> Polyhedron:
     )
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(12), range(300)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(12), range(120), range(300)))
 def test_on_all_kinds_of_domains(seeds: range) -> None:
     for seed in seeds:
         made, chance = pair(seed)
@@ -168,7 +168,7 @@ def variant(chance: Random, network: Network) -> Network:
     return network.replace_layers({number: Layer((*layer.blocks[:-1], block), layer.bias)})
 
 
-@pytest.mark.parametrize("campaign", few_and_all((1, 30), (10, 150)))
+@pytest.mark.parametrize("campaign", few_some_and_all((1, 30), (2, 150), (10, 150)))
 def test_one_input_against_a_complete_decision(campaign: tuple[int, int]) -> None:
     """The answer for networks of one input agrees with a comparison at all breakpoints."""
     blocks, size = campaign
@@ -195,7 +195,7 @@ def test_one_input_against_a_complete_decision(campaign: tuple[int, int]) -> Non
         assert min(verdicts["proved"], verdicts["refuted"]) > size // 15, verdicts
 
 
-@pytest.mark.parametrize("campaign", few_and_all((1, 10), (5, 60)))
+@pytest.mark.parametrize("campaign", few_some_and_all((1, 10), (2, 60), (5, 60)))
 def test_two_inputs_along_lines(campaign: tuple[int, int]) -> None:
     """A proof on the plane holds on every line, where two networks are networks of one input."""
     blocks, size = campaign

@@ -15,7 +15,7 @@ from polyrelu.errors import ArgumentError
 from polyrelu.outcomes import InverseLipschitz, NotInjective, Undecided
 from polyrelu.proofs import ExactConstant, exact_inverse_lipschitz
 from polyrelu.proofs.injectivity.real_roots import LeastRoot, characteristic_polynomial
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.properties.proofs.test_injective import layer_of
 
 AXES = [[1, 0], [0, 1], [-1, 0], [0, -1]]
@@ -105,7 +105,7 @@ def injective_rows(chance: Random, largest: int) -> list[list[int]]:
     return rows
 
 
-@pytest.mark.parametrize("sizes", few_and_all((3, 2), (120, 3)))
+@pytest.mark.parametrize("sizes", few_some_and_all((3, 2), (40, 3), (120, 3)))
 def test_random_layers(sizes: tuple[int, int]) -> None:
     """No pair is nearer, a search comes near in most layers, and bounds contain the value."""
     (number, largest), gaps = sizes, list[float]()
@@ -130,7 +130,7 @@ def test_random_layers(sizes: tuple[int, int]) -> None:
     assert np.quantile(gaps, 0.8) < 0.02
 
 
-@pytest.mark.parametrize("number", few_and_all(150, 5_000))
+@pytest.mark.parametrize("number", few_some_and_all(150, 1_500, 5_000))
 def test_least_roots(number: int) -> None:
     chance = Random(1)
     for seed in range(number):

@@ -15,7 +15,7 @@ import polyrelu
 from polyrelu import Polyhedron, checker
 from polyrelu.network import from_document
 from polyrelu.outcomes import Injective, NotInjective
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.certificate_mutants import mutants
 from tests.oracles.injectivity import is_injective, is_injective_network
 
@@ -104,7 +104,7 @@ def verdict(document: Any) -> str:
     return checker.check_bytes(json.dumps(document).encode()).verdict
 
 
-@pytest.mark.parametrize("number", few_and_all(25, 3_000))
+@pytest.mark.parametrize("number", few_some_and_all(25, 300, 3_000))
 def test_random_layers(number: int) -> None:
     """The verdict is that of the definition; certificates are accepted, witnesses evaluated."""
     answers = {True: 0, False: 0}
@@ -125,7 +125,7 @@ def test_random_layers(number: int) -> None:
     assert min(answers.values()) > number // 5
 
 
-@pytest.mark.parametrize("step", few_and_all(81, 1))
+@pytest.mark.parametrize("step", few_some_and_all(81, 7, 1))
 def test_all_small_layers(step: int) -> None:
     """W in {-1, 0, 1}^(4×2), b = 0: exactly the 144 matrices [B; -DB] up to the order of rows."""
     found = 0
@@ -239,7 +239,7 @@ def random_network(chance: Random) -> tuple[list[Rows], bool]:
     return layers, chance.random() < 0.5
 
 
-@pytest.mark.parametrize("number", few_and_all(30, 2_000))
+@pytest.mark.parametrize("number", few_some_and_all(30, 300, 2_000))
 def test_random_networks(number: int) -> None:
     """The verdict is that of the definition, on R^n and on a box; all theorems occur."""
     theorems = set()

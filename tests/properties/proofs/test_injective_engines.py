@@ -15,7 +15,7 @@ from polyrelu.network import Network
 from polyrelu.outcomes import Injective, NotInjective, Undecided
 from polyrelu.proofs.injectivity.compiled_search import compiled_search
 from polyrelu.proofs.injectivity.independence import Quotient
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 
 pytestmark = pytest.mark.skipif(
     chosen_engine().name != "compiled", reason="the compiled core is not installed"
@@ -57,7 +57,7 @@ def random_layer(chance: Random) -> Network:
     return polyrelu.from_arrays([(rows, bias)], last="relu")
 
 
-@pytest.mark.parametrize("number", few_and_all(40, 1_500))
+@pytest.mark.parametrize("number", few_some_and_all(40, 400, 1_500))
 def test_the_same_certificates(number: int) -> None:
     statuses = set()
     for seed in range(number):

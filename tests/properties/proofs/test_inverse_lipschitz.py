@@ -12,7 +12,7 @@ import pytest
 import polyrelu
 from polyrelu import checker
 from polyrelu.outcomes import InverseLipschitz, NotInjective
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.properties.proofs.test_injective import layer_of, random_rows
 
 #: What rounded singular vectors may cost.
@@ -24,7 +24,7 @@ def squared(x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> Fraction:
     return sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction())
 
 
-@pytest.mark.parametrize("number", few_and_all(4, 400))
+@pytest.mark.parametrize("number", few_some_and_all(4, 50, 400))
 def test_random_layers(number: int) -> None:
     """No quotient is below the lower bound; the upper bound is at most twice it, and attained."""
     positive = 0

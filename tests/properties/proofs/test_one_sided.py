@@ -23,7 +23,7 @@ from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
 from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
 from polyrelu.support.text_files import layout
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.moves import (
     changed_documents,
     move_document,
@@ -92,7 +92,7 @@ def judged(layers: Plain, move: Move, rng: Random) -> str:
     return kind(move)
 
 
-@pytest.mark.parametrize("count", few_and_all(6, 200))
+@pytest.mark.parametrize("count", few_some_and_all(6, 60, 200))
 def test_random_networks_are_refuted_rightly(count: int) -> None:
     rng, seen, proved = Random("one-sided"), Counter[str](), 0
     for number in range(count):

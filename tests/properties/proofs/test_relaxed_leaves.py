@@ -20,7 +20,7 @@ from polyrelu.proofs.deviation.relaxed_guess import FloatLayers, RelaxedPrograms
 from polyrelu.proofs.deviation.relaxed_leaf import RelaxedLeaf
 from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
 from tests.generators.bounds_documents import document, perturbed, random_layers
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.tree_documents import written
 
 F = Fraction
@@ -46,7 +46,7 @@ def question(seed: int) -> tuple[Random, RoundedRule, Network | None, list[Layer
     return chance, rule, second, matching
 
 
-@pytest.mark.parametrize("number", few_and_all(15, 400))
+@pytest.mark.parametrize("number", few_some_and_all(15, 150, 400))
 def test_the_checker_has_the_same_bounds(number: int) -> None:
     for seed in range(number):
         with case(seed):

@@ -19,7 +19,7 @@ from polyrelu.errors import ArgumentError, DomainError
 from polyrelu.network import from_arrays
 from polyrelu.outcomes import DimensionBound, SizeBound, Undecided
 from polyrelu.proofs import certify_functional_dimension, size_bound
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.oracles.classes import is_in_class
 from tests.oracles.plain import Network, evaluate
 from tests.oracles.sizes import candidates, jump, points_on
@@ -50,7 +50,7 @@ def small_network(rng: Random) -> Network:
     return layers
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(8), range(250)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(8), range(80), range(250)))
 def test_one_layer_against_values(seeds: range) -> None:
     for seed in seeds:
         with case(seed):
@@ -86,7 +86,7 @@ def is_on(row: tuple[Fraction, ...], point: list[Fraction]) -> bool:
     return sum((a * x for a, x in zip(row, point, strict=False)), row[-1]) == 0
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(10), range(250)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(10), range(100), range(250)))
 def test_neurons_against_slopes(seeds: range) -> None:
     """Slopes at random points are no more than the bound allows, and neurons no fewer."""
     for seed in seeds:

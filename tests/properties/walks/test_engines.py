@@ -28,7 +28,7 @@ from polyrelu.walks import (
 from polyrelu.walks.compiled import CompiledSteps
 from polyrelu.walks.float_forms import LocalForms
 from polyrelu.walks.float_steps import FloatSteps, LegLimits, LineAhead
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.quantised_networks import KINDS, quantised_network
 from tests.generators.random_networks import KINDS as STACKS, random_network
 from tests.generators.strategies import exact_network
@@ -118,7 +118,7 @@ def compare(patch: pytest.MonkeyPatch, network: Network, rng: Random) -> int:
     return sum(map(len, found[0]))
 
 
-@pytest.mark.parametrize("count", few_and_all(1, 40))
+@pytest.mark.parametrize("count", few_some_and_all(1, 10, 40))
 def test_random_and_degenerate_networks(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = 0
     for kind in _KINDS:

@@ -80,3 +80,6 @@ def test_sizes_in_words() -> None:
     assert "up to 2^33 units, which are some seconds (2^28 if the command has" in text
     assert check_cost._MARGIN == 4
     assert "it is four times what the whole tree costs" in text
+    assert "it is four times what all planes cost" in text
+    assert check_cost._AMPLE == 10**15
+    assert "The printed budget is 10^15 units" in text

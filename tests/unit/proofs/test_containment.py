@@ -142,3 +142,31 @@ def test_what_rounding_spoils_is_no_proof() -> None:
 def test_no_work_no_network() -> None:
     """The program is paid before it is solved."""
     assert not list(containment_moves(_wide(0), [DEAD], Budget(1)))
+
+
+@pytest.mark.parametrize("power", [-400, -300, 150, 200, 300, 400])
+def test_numbers_beyond_floats_end_nothing(power: int) -> None:
+    """Products of weights overflow, or are 0; what is proved, if anything, is right."""
+    far = Fraction(10) ** power
+    rows, biases = [[-1], [-1], [-2], [4], [2], [-3]], [-1, 0, 2, 2, -1, -1]
+    for guard in (None, NeuronId(1, 2)):
+        candidate = OneSidedCandidate(NeuronId(2, 0), -1, guard)
+        for weights in ([-2 * far, -3, -2, 1, 1, -2], [-3, -far, -2, far, 1, -2]):
+            network = _network((rows, biases), weights, -1)
+            if _bound(network, candidate) is not None:
+                points = (Fraction(k, 4) * scale for k in range(-9, 10) for scale in (1, 1 / far))
+                for x in points:
+                    is_on = guard is None or 2 - 2 * x > 0
+                    assert not is_on or _value(network, x) <= 0
+    first = [[0, 0], [-1, 2]], [-2, 0]
+    assert _bound(_network(first, [-3 * far, -1], -2), DEAD) in (None, 0)
+
+
+def test_large_coefficients_are_rounded() -> None:
+    """2^1000 times 2^40 is no float."""
+    program = ContainmentProgram(InequalityForms(_wide(1)), DEAD)
+    found = program.solve(Budget())
+    assert found is not None
+    assert (
+        rounded_bound(program, dataclasses.replace(found, gammas=found.gammas + 2.0**1000)) is None
+    )

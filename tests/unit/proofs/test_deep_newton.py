@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -52,10 +53,14 @@ def test_nothing_is_found_where_nothing_is() -> None:
 
 
 def test_numbers_beyond_floats_end_nothing() -> None:
-    """The points are dropped."""
+    """The points are dropped, and numpy warns of nothing."""
     layers = [([[10**200, 1]], [0]), ([[10**200]], [1]), ([[1]], [0])]
     zeros = CommonZeros(from_arrays(layers)).near([NeuronId(2, 0)], np.ones((4, 2)))
     assert np.isfinite(zeros).all()
+    far = np.array([-1e300, 1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert CommonZeros(from_arrays(layers)).gradient(NeuronId(2, 0), far).tolist() == [0, 0]
 
 
 def test_gradients() -> None:

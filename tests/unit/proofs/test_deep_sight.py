@@ -16,15 +16,17 @@ from polyrelu import checker
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import Identifiable
 from polyrelu.proofs.deep import aim, both_signs, ridges, sight
-from polyrelu.proofs.deep.aim import Goals, active_starts, ascend, common_zeros
+from polyrelu.proofs.deep.aim import ZeroAims, active_starts, common_zeros
+from polyrelu.proofs.deep.ascent import ascend
 from polyrelu.proofs.deep.both_signs import KnownPoints, points_with_both_signs
 from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.neuron_evidence import LayerEvidence, bits_of, layer_evidence
 from polyrelu.proofs.deep.orthant import Orthant
-from polyrelu.proofs.deep.ridges import DeepNetwork
+from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.settings import SETTINGS
-from polyrelu.proofs.deep.sign_ascent import ASCENT, SignGoals, ascend_to_signs
+from polyrelu.proofs.deep.sight import Flag, SightSearch
+from polyrelu.proofs.deep.sign_ascent import SIGNS, SignAims
 from polyrelu.proofs.deep.triangles import Triangles
 from polyrelu.support.budget import Budget
 from tests.generators.files import NETS
@@ -61,7 +63,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small networks are searched by sight, too, with few points."""
     monkeypatch.setattr(ridges, "SETTINGS", replace(SETTINGS, sight_neurons=1))
     monkeypatch.setattr(sight, "SIGHT", replace(sight.SIGHT, batch=48, rounds=6))
-    monkeypatch.setattr(aim, "AIM", replace(aim.AIM, steps=60))
+    for module in (aim, sight):
+        monkeypatch.setattr(module, "AIM", replace(aim.AIM, steps=60))
     few = replace(both_signs.BOTH_SIGNS, batch=48, rounds=6, first_steps=60, steps=40)
     monkeypatch.setattr(both_signs, "BOTH_SIGNS", few)
 
@@ -99,10 +102,12 @@ def test_ascent_shows_wanted_neurons() -> None:
     """More wanted neurons are active at the zeros that an ascent ends at than at its start."""
     orthant, draw = orthant_of(2), np.random.default_rng(2)
     guards = np.resize(np.arange(7), 70)
-    starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
+    starts = active_starts(
+        orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size, Budget()
+    )
     neurons = (guards + 1) % 7
-    goals = Goals((3, neurons), (3, guards), np.ones((70, 7), dtype=bool))
-    found, points = ascend(orthant, goals, starts)
+    aims = ZeroAims((3, neurons), (3, guards), np.ones((70, 7), dtype=bool))
+    found, points = ascend(orthant, aims, starts, 200, Budget())
     assert found.sum() > 20
     succeeded, ends = common_zeros(orthant, points[found], [(3, neurons[found])])
     values = orthant.values(ends[succeeded])
@@ -138,6 +143,22 @@ def test_chains_are_full() -> None:
     assert {search.deep_network.layer_of[ridge.u] for ridge in search.ridges} == {1, 2, 3}
 
 
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("among", ["transversal", "regular", "sparse"])
+def test_ridges_have_the_types_of_their_class(among: Competitors) -> None:
+    """Among sparse competitors, crossings without a bend are of another type."""
+    layers = [
+        ([list(row) for row in layer.weight.rows()], list(layer.bias.entries()))
+        for layer in network_of(1).layers
+    ]
+    if among == "sparse":
+        layers[2][0][1][4] = layers[3][0][2][2] = Fraction(0)
+    search = DeepSearch(from_arrays(layers), among=among)
+    search.run(rounds=0)
+    assert len(search.ridges) > 10
+    assert all(map(search.has_its_type, search.ridges))
+
+
 def test_only_where_it_promises_something() -> None:
     assert SETTINGS.sight_neurons > sum(WIDTHS[1:-1])
     search = DeepSearch(network_of(3))
@@ -150,6 +171,20 @@ def test_no_round_beyond_the_budget() -> None:
     search = DeepSearch(network_of(3))
     search.run(budget=0.001, rounds=0)
     assert not search.ridges
+
+
+@pytest.mark.usefixtures("small")
+def test_lower_layers_are_paid_for() -> None:
+    """Flags of layer 2 are looked for with work only, and cost some of it."""
+    orthant = orthant_of(3)
+    points = np.abs(np.random.default_rng(3).normal(size=(4, 7))) * orthant.size
+    flags = [Flag(((3, i), (4, i)), point) for i, point in enumerate(points)]
+    for work in (None, 0.5):
+        budget = Budget(work)
+        search = SightSearch(orthant, Random(0), Budget(), lambda points: [True] * len(points))
+        found = search._lower_flags(2, flags, budget)
+        assert (budget.spent > 0) is (work is None)
+        assert not found or work is None
 
 
 @pytest.mark.usefixtures("small")
@@ -173,30 +208,47 @@ def test_ascent_to_signs_shows_wanted_neurons() -> None:
     """Where an ascent ends, more wanted neurons are active than at its start, and the guard is."""
     orthant, draw = orthant_of(2), np.random.default_rng(2)
     guards = np.resize(np.arange(7), 70)
-    starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
-    goals = SignGoals(4, [(3, guards)], np.ones((70, 7)), np.zeros((70, 7)))
-    points = ascend_to_signs(orthant, goals, starts, 60)
+    starts = active_starts(
+        orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size, Budget()
+    )
+    aims = SignAims(4, [(3, guards)], np.ones((70, 7)), np.zeros((70, 7)))
+    found, points = ascend(orthant, aims, starts, 60, Budget())
+    points = points[found]
     assert len(points) > 20
     values = orthant.values(points)
     assert (values[2] > 0).sum(axis=1).mean() > (orthant.values(starts)[2] > 0).sum(axis=1).mean()
     num_active = (values[2] > 0).sum(axis=1)
-    assert (num_active >= ASCENT.least_active).all()
+    assert (num_active >= SIGNS.least_active).all()
     assert (num_active <= (values[1] > 0).sum(axis=1)).all()
+
+
+def test_limits_end_an_ascent() -> None:
+    """No step is made once the time is over; what was found before is kept."""
+    orthant, points = orthant_of(2), np.full((70, 7), 5.0)
+    guards, over = np.resize(np.arange(7), 70), Budget(seconds=0)
+    assert active_starts(orthant, (3, guards), points, over) is points
+    aims = SignAims(4, [(3, guards)], np.ones((70, 7)), np.zeros((70, 7)))
+    found, ends = ascend(orthant, aims, points, 60, over)
+    assert not found.any()
+    assert np.array_equal(ends, points)
+    search = SightSearch(orthant, Random(0), over, lambda points: [True] * len(points))
+    assert not search._completed([(3, guards)], points)
 
 
 def test_ascent_finds_wanted_signs() -> None:
     """A neuron of layer 4 becomes active at points at which another one of layer 3 stays active."""
     orthant, draw = orthant_of(1), np.random.default_rng(1)
     guards = np.resize(np.arange(7), 70)
-    starts = active_starts(orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size)
+    starts = active_starts(
+        orthant, (3, guards), np.abs(draw.normal(size=(70, 7))) * orthant.size, Budget()
+    )
     for v in range(7):
         signs = np.zeros((70, 7))
         off = orthant.values(starts)[3][:, v] < 0
         signs[:, v] = 1
-        goals = SignGoals(4, [(3, guards[off])], np.ones((off.sum(), 7)), signs[off])
-        points = ascend_to_signs(orthant, goals, starts[off], 60)
-        found = orthant.values(points)[3][:, v] > 0 if len(points) else np.zeros(0)
-        if found.any():
+        aims = SignAims(4, [(3, guards[off])], np.ones((off.sum(), 7)), signs[off])
+        found, points = ascend(orthant, aims, starts[off], 60, Budget())
+        if (orthant.values(points[found])[3][:, v] > 0).any():
             return
     pytest.fail("no neuron became active")
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,12 @@ from polyrelu.certificate import BoundsCertificate
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import RationalMatrix
 from polyrelu.outcomes import DeviationBounds, DeviationExceeded, LipschitzBounds, RangeBounds
+from polyrelu.proofs.deviation import arguments as arguments_module, certified
+from polyrelu.proofs.deviation.certified import CertifiedTree
 from polyrelu.proofs.deviation.lipschitz import Norm
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.symmetry import match, permute, rescale
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 
 HAT = polyrelu.from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
 
@@ -247,7 +250,7 @@ def test_many_inputs_and_little_work(tmp_path: Path) -> None:
     assert bounds[0][0] >= bounds[1][0] >= bounds[1][1]
 
 
-@pytest.mark.parametrize("number", few_and_all(2, 60))
+@pytest.mark.parametrize("number", few_some_and_all(2, 6, 60))
 def test_signs_and_boxes_find_the_same_maximum(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,6 +304,40 @@ def test_a_limit_of_time_leaves_bounds(tmp_path: Path) -> None:
     (step,) = found.next
     assert step.command == ("deviation", "NET", "OTHER", "--time-limit", "60")
     assert step.call == "polyrelu.deviation(net, other, domain, time_limit=60)"
+
+
+@pytest.mark.parametrize("question", ["deviation", "ranges"])
+def test_a_second_limit_leaves_the_bounds_that_are_done(
+    question: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine the command is ended while the last bounds are computed."""
+    net, closed, close = _random((4, 8, 8, 1), 5), list[int](), CertifiedTree.close
+
+    def slow(tree: CertifiedTree, *arguments: Any, **options: Any) -> None:
+        """Be interrupted in the third tree of bounds."""
+        if not options.get("may_cut", True):
+            closed.append(tree.tree.num_nodes)
+            if len(closed) == 3:
+                raise KeyboardInterrupt
+        close(tree, *arguments, **options)
+
+    monkeypatch.setattr(CertifiedTree, "close", slow)
+    for module in (arguments_module, certified):
+        settings = replace(SETTINGS, fallback_share=1, fallback_growth=4)
+        monkeypatch.setattr(module, "SETTINGS", settings)
+    if question == "deviation":
+        found: Any = polyrelu.deviation(
+            net, _noisy(net, 6), "box:-1,1", gap=0, time_limit=0.5, budget=None
+        )
+    else:
+        found = polyrelu.output_range(net, "box:-1,1", gap=0, time_limit=0.5, budget=None)
+    assert isinstance(found, Undecided)
+    assert found.reason == "the time limit of 0.5 seconds was reached"
+    assert closed == sorted(closed)
+    assert len(closed) == 3
+    assert isinstance(found.bounds, DeviationBounds | RangeBounds)
+    assert found.bounds.search.num_leaves == (closed[1] + 1) // 2
+    assert _accepted(found.bounds.certificate, tmp_path)
 
 
 @pytest.mark.parametrize(

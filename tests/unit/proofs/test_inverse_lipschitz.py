@@ -15,7 +15,7 @@ from polyrelu import checker
 from polyrelu.exact import RationalMatrix
 from polyrelu.outcomes import InverseLipschitz, NotInjective, Undecided
 from polyrelu.proofs.injectivity.gram import is_semidefinite
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 
 AXES = [[1, 0], [0, 1], [-1, 0], [0, -1]]
 BASIS = [[3, -8], [4, 6]]
@@ -74,7 +74,7 @@ def test_deep_networks() -> None:
     assert "no positive lower bound was found; two points show" in unclear.reason
 
 
-@pytest.mark.parametrize("number", few_and_all(2, 300))
+@pytest.mark.parametrize("number", few_some_and_all(2, 25, 300))
 def test_bounds_by_cells(number: int) -> None:
     """Deep networks: no quotient of points is below the bound."""
     theorems = set()

@@ -17,7 +17,7 @@ from polyrelu.network import LeakyStack, leaky_stack
 from polyrelu.outcomes import Attempt, Identifiable, NotIdentifiable, Undecided
 from polyrelu.proofs.leaky.prover import prove_chains, prove_shallow
 from polyrelu.support.budget import Budget
-from tests.generators.campaigns import few_and_all
+from tests.generators.campaigns import few_some_and_all
 from tests.oracles.judge import certificate_bytes
 
 Parameters = tuple[int, ...]
@@ -127,7 +127,7 @@ def _values(values: Parameters) -> tuple[int, ...]:
     )
 
 
-@pytest.mark.parametrize("count", few_and_all(12, 400))
+@pytest.mark.parametrize("count", few_some_and_all(12, 120, 400))
 def test_nobody_in_a_grid_has_the_function_of_a_proved_stack(count: int) -> None:
     """Everybody with the same values is related to a stack that is proved."""
     classes = defaultdict[tuple[int, ...], list[Parameters]](list)

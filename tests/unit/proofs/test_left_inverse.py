@@ -17,7 +17,7 @@ from polyrelu.network import Network
 from polyrelu.outcomes import Injective, Undecided
 from polyrelu.proofs import left_inverse
 from polyrelu.proofs.injectivity.composition import composed
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 
 AXES = [[1, 0], [0, 1], [-1, 0], [0, -1]]
 STRIPS: Any = (AXES, [1, 1, 1, 2])
@@ -89,7 +89,7 @@ def random_network(chance: Random) -> Network:
     return polyrelu.from_arrays(layers, last=chance.choice(["relu", "affine"]))
 
 
-@pytest.mark.parametrize("number", few_and_all(40, 1_000))
+@pytest.mark.parametrize("number", few_some_and_all(40, 400, 1_000))
 def test_compositions(number: int) -> None:
     chance = Random(1)
     for seed in range(number):
@@ -101,7 +101,7 @@ def test_compositions(number: int) -> None:
             assert composed(one, two)(x) == two(one(x))
 
 
-@pytest.mark.parametrize("number", few_and_all(6, 300))
+@pytest.mark.parametrize("number", few_some_and_all(6, 60, 300))
 def test_random_pairs_of_rows(number: int) -> None:
     """Layers of opposite rows that overlap or touch, before and after a linear map."""
     for seed in range(number):

@@ -21,7 +21,7 @@ from polyrelu.outcomes import ComplexListed, RegionsListed, Undecided
 from polyrelu.proofs import certify_complex, certify_regions, vertex_list
 from polyrelu.proofs.vertex_list import VertexListSettings
 from polyrelu.support.progress import ProgressStep
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
@@ -89,7 +89,7 @@ def test_regions_by_vertices() -> None:
             assert f"exactly {cells.num_regions} {noun} of full dimension; the file" in str(report)
 
 
-@pytest.mark.parametrize("number", few_and_all(60, 12_000))
+@pytest.mark.parametrize("number", few_some_and_all(60, 800, 12_000))
 def test_mutants_die_or_are_true(number: int) -> None:
     """A damaged certificate is accepted only if the numbers in its claim are right."""
     rng, tried = Random(1), Counter[tuple[str, bool]]()

@@ -11,9 +11,9 @@ from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.report import Report, assembly, report
 from polyrelu.report.part_tasks import is_final, packed_part, part_from
 from polyrelu.report.question import OpenEnd, Part
-from polyrelu.support.budget import Budget
+from polyrelu.support.budget import Budget, LimitReached
 from polyrelu.support.document import Attachment, Image, Listing, Paragraph, Table
-from polyrelu.support.parallel import Processes
+from polyrelu.support.parallel import Processes, TaskStream
 from polyrelu.support.parallel.wire import packed
 from tests.generators.workers import Backwards, Counted, Wrong
 
@@ -91,6 +91,23 @@ def test_what_a_time_limit_cuts_short_is_not_kept(
     assert {end.reason for end in cut.open} == {"the time limit of 0 seconds was reached"}
     found = asked(checkpoint=kept)
     assert found.answers == expected.answers
+
+
+@pytest.mark.parametrize("error", [LimitReached("no more"), SystemError("a product of objects")])
+def test_every_kind_of_end_leaves_a_report(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Products of numpy on Python objects turn Ctrl-C into a SystemError."""
+    if isinstance(error, SystemError):
+        error.__cause__ = KeyboardInterrupt()
+
+    def take(_stream: TaskStream) -> bytes:
+        """End the first task."""
+        raise error
+
+    monkeypatch.setattr(TaskStream, "take", take)
+    found = asked(time_limit=0, workers=Counted())
+    assert len(found.open) == NUM_TASKS
 
 
 def test_every_block_survives(expected: Report) -> None:

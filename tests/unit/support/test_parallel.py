@@ -28,7 +28,7 @@ from polyrelu.support.parallel import (
     workers_for,
 )
 from polyrelu.support.parallel.batches import do_batch
-from tests.generators.campaigns import few_and_all
+from tests.generators.campaigns import few_some_and_all
 from tests.generators.parallel_tasks import deadly, failing, squared, threads, unhurried
 
 QUESTION = {"question": "squares", "network": "a1"}
@@ -287,7 +287,7 @@ def _answer(path: Path) -> list[bytes] | str:
         return str(error)
 
 
-@pytest.mark.parametrize("number", few_and_all(60, 2000))
+@pytest.mark.parametrize("number", few_some_and_all(60, 600, 2000))
 def test_any_damaged_byte_is_seen_or_changes_nothing(tmp_path: Path, number: int) -> None:
     """A byte that means nothing to SQLite may change; all others are an error in a line."""
     whole, path = tmp_path / "whole.db", tmp_path / "work.db"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 from polyrelu.support.parallel import Checkpoint, Execution, TaskStream
 from polyrelu.support.parallel.stream import _place
+from tests.generators.files import ROOT
 
 
 def doubled(context: list[bytes], task: bytes) -> bytes:
@@ -46,3 +48,13 @@ def test_forgotten_tasks_are_not_done() -> None:
         stream.add(b"d")
         assert (stream.take(), stream.num_waiting) == (b"dd", 0)
     assert done == [b"a", b"d"]
+
+
+def test_no_two_classes_of_this_room_have_one_name() -> None:
+    names = [
+        node.name
+        for path in (ROOT / "polyrelu" / "support" / "parallel").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert sorted(names) == sorted(set(names))

@@ -98,8 +98,9 @@ def _in_order(
 ) -> list[OneSidedCandidate]:
     """Return the candidates that no sample contradicts, in the order in which they are tried.
 
-    Without a guard a zonotope is not contained in another one of less mean width, which is the
-    length of all its segments. With a guard it would hardly be.
+    Without a guard the zonotope of the negative terms has to lie in the one of the positive terms;
+    then the sum of the lengths of its segments is at most as large, since it is proportional to the
+    mean width. With a guard this need not be so, but a proof would hardly succeed otherwise.
     """
     with np.errstate(all="ignore"):
         lengths = np.linalg.norm(network.weight(1).to_floats(), axis=1)

@@ -76,6 +76,12 @@ class Combinations:
     lambdas: Floats
     guard: float
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether no number is beyond the range of floats."""
+        parts = self.gammas, self.of_guard, self.lambdas, self.guard
+        return all(bool(np.isfinite(part).all()) for part in parts)
+
 
 class ContainmentProgram:
     """The program about one candidate.
@@ -174,12 +180,13 @@ class ContainmentProgram:
             return None
         gammas, g, lambdas, over = table.parts(point)
         to_guard, has_guard = unit / of_extras[-1], self.guard is not None
-        return Combinations(
+        found = Combinations(
             gammas * unit / lengths,
             g[:, -1] * to_guard * has_guard,
             lambdas * unit / lengths,
             float(over[-1] * to_guard * has_guard),
         )
+        return found if found.is_finite else None
 
     def _rest(self, rows: Floats, sizes: Floats) -> Floats:
         """Return the vector of what is in the sum besides the terms, and is left for rounding."""

@@ -190,7 +190,8 @@ class _Proof:
 
 
 def _rounded(values: Floats | Sequence[float], unit: int) -> list[int]:
-    return [round(float(x) * unit) for x in values]
+    """Return floats times a power of 2, rounded; the products may be beyond the range of floats."""
+    return [round(Fraction(float(x)) * unit) for x in values]
 
 
 def _multiple(form: Form, factor: int) -> Form:
