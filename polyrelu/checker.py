@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8296  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8299      theorem monotone
   8403  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10306  5.9 Teaching sets: theorem parallel-lines
- 10320      theorem parallel-lines
- 10426    Files
- 10566    The command line
+ 10535  5.9 Teaching sets: theorem parallel-lines
+ 10549      theorem parallel-lines
+ 10655    Files
+ 10795    The command line
 """
 
 from __future__ import annotations
@@ -8711,16 +8711,21 @@ def corners(z: Interval, d: Interval) -> list[tuple[int, int]]:
     return found + [(x, nearest(-x, d)) for x in (z[0], z[1], zero)]
 
 
-def relaxed_pair(z: Interval, d: Interval, y: Interval) -> Relaxed:
-    """The difference of max(z + D, 0) and max(z, 0), with the narrowest band of all candidates."""
-    sign, upper = sign_of(y), slope_of(y)
-    candidates = [(0, FULL // 2), (upper - slope_of(z), upper), (0, upper)]
-    if d[0] < 0 < d[1]:
-        candidates.insert(1, (0, FULL * d[1] // (d[1] - d[0])))
-    points = [
+def differences_at_corners(z: Interval, d: Interval, y: Interval) -> list[tuple[int, int, int]]:
+    """The difference of max(z + D, 0) and max(z, 0) times FULL at all corners, with z and D."""
+    sign = sign_of(y)
+    return [
         (FULL * ((x + t if sign > 0 or (sign == 0 and x + t > 0) else 0) - max(x, 0)), x, t)
         for x, t in corners(z, d)
     ]
+
+
+def relaxed_pair(z: Interval, d: Interval, y: Interval) -> Relaxed:
+    """The difference of max(z + D, 0) and max(z, 0), with the narrowest band of all candidates."""
+    upper, points = slope_of(y), differences_at_corners(z, d, y)
+    candidates = [(0, FULL // 2), (upper - slope_of(z), upper), (0, upper)]
+    if d[0] < 0 < d[1]:
+        candidates.insert(1, (0, FULL * d[1] // (d[1] - d[0])))
     best, chosen = -1, Relaxed(0, 0, 0, 0)
     for p, q in candidates:
         values = [value - p * x - q * t for value, x, t in points]
@@ -8745,8 +8750,13 @@ def decided_pair(z: Interval, d: Interval, y: Interval, is_last: bool) -> Relaxe
     s, t = sign_of(z), sign_of(y)
     if s != t and not is_last and d[1] - d[0] < z[1] - z[0]:
         return Relaxed(0, FULL // 2, 0, -(-max(-d[0], d[1]) // 2))
-    q = FULL if t > 0 else 0
-    return Relaxed(q - FULL if s > 0 else q, q, 0, 0)
+    return Relaxed(*decided_slopes(z, y), 0, 0)
+
+
+def decided_slopes(z: Interval, y: Interval) -> tuple[int, int]:
+    """The difference is p z + q D over FULL where both signs are known."""
+    q = FULL if sign_of(y) > 0 else 0
+    return q - FULL if sign_of(z) > 0 else q, q
 
 
 class InputForms(NamedTuple):
@@ -8806,6 +8816,12 @@ class JointForms:
     ) -> Interval:
         """The interval of a neuron of g, given the intervals of its partner and of the change."""
         return y
+
+    def narrowed_change(
+        self, number: int, index: int, z: Interval, d: Interval, y: Interval
+    ) -> tuple[Interval, Interval]:
+        """The intervals of the change and of a neuron of g, given its partner's interval too."""
+        return d, y
 
     def charge(self, layer: GridLayer) -> None:
         """Pay for a layer, and hold its forms."""
@@ -8935,6 +8951,7 @@ class JointForms:
             most = max(most, reach)
             low, high = d.centers[m] - reach - d.error, d.centers[m] + reach + d.error
             y = self.narrowed_pair(number, m, own, (low, high), y)
+            (low, high), y = self.narrowed_change(number, m, own, (low, high), y)
             low, high = max(low, y[0] - own[1]), min(high, y[1] - own[0])
             if low > high:
                 raise EmptyNode
@@ -9468,12 +9485,14 @@ def check_points(case: Case, domain: Domain) -> None:
 class BackwardRows:
     """The rows of all layers of f and of g, each with its bias, packed for sums of their multiples.
 
-    They are packed when they are needed; `held` are the cells of memory that they take then.
+    They are packed when they are needed; `held` are the cells of memory that they take then. The
+    rows of Delta are among them once a leaf `joint` needs them.
     """
 
     def __init__(self, layers: Sequence[GridLayer], meter: Meter) -> None:
         self.layers, self.meter, self.held = layers, meter, 0
         self.bits = self.slot = 0
+        self.kinds: tuple[int, ...] = (0, 1)
         self.packed = list[list[list[int]]]()
         self.packings = list[list[Packing]]()
 
@@ -9482,11 +9501,16 @@ class BackwardRows:
         layer = self.layers[number - 1]
         return len(layer.partners if which else layer.own.rows)
 
+    def add_changes(self) -> None:
+        """Pack the rows of Delta too, from the next sum on."""
+        if self.kinds == (0, 1):
+            self.kinds, self.slot = (0, 1, 2), 0
+
     def make_room(self, bits: int) -> None:
         """Make the slots long enough for sums of multiples by numbers of these bits."""
         if self.slot and bits + self.bits <= self.slot:
             return
-        rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in (0, 1)]
+        rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in self.kinds]
         parts = [part for network in rows for part in network if part]
         self.bits = max(longest(part) + len(part).bit_length() for part in parts) + 2
         message = f"beyond the limits: numbers of more than {GROWN_BITS} bits"
@@ -9522,10 +9546,42 @@ class BackwardRows:
         found = [slack - x for x in packing.digits(packing.floored(total, grid))]
         return found[:-1], found[-1]
 
+    def below_both(
+        self, number: int, on_z: Sequence[int], on_d: Sequence[int], sizes: int, grid: int
+    ) -> tuple[list[int], list[int], int]:
+        """Weights of activations of f and of differences below a layer, and the constant.
+
+        They are made of weights of preactivations of f and of differences; `sizes` is the sum of
+        the sizes of the differences below.
+        """
+        bits = longest([on_z, on_d])
+        self.make_room(bits)
+        packing, other = self.packings[0][number - 1], self.packings[1][number - 1]
+        tables = (on_z, self.packed[0]), (on_d, self.packed[2]), (on_d, self.packed[1])
+        parts = [
+            [(w, row) for w, row in zip(weights, table[number - 1], strict=True) if w]
+            for weights, table in tables
+        ]
+        self.meter.units(16_000)
+        self.meter.pay(len(parts[0]) + len(parts[1]), self.slot * packing.count, bits)
+        self.meter.pay(len(parts[2]), self.slot * other.count, bits)
+        self.meter.pay(4 * (packing.count + other.count) + len(on_z) + len(on_d), self.slot)
+        total = -sum([w * row for part in parts[:2] for w, row in part])
+        slack = -(-sum([w for w in (*on_z, *on_d) if w > 0]) >> grid)
+        found = [slack - x for x in packing.digits(packing.floored(total, grid))]
+        total = -sum([w * row for w, row in parts[2]])
+        others = [-x for x in other.digits(other.floored(total, grid))][:-1]
+        rest = 1 - (-sum(map(abs, on_d)) >> grid)
+        return found[:-1], others, found[-1] - (-rest * sizes >> grid)
+
 
 def rows_and_biases(layer: GridLayer, which: int) -> list[list[int]]:
-    """The rows of a layer of f or of g, each with its bias."""
-    rows, bias = (layer.by_differences, layer.other_bias) if which else (layer.own, layer.bias)
+    """The rows of a layer of f, of g, or of Delta, each with its bias or its delta."""
+    rows, bias = (
+        (layer.own, layer.bias),
+        (layer.by_differences, layer.other_bias),
+        (layer.by_values, layer.shift),
+    )[which]
     return [[*row, b] for row, b in zip(rows.rows, bias, strict=True)]
 
 
@@ -9578,6 +9634,17 @@ class Backward(NamedTuple):
     def bound(self, grid: int) -> int:
         """The bound."""
         return (self.constant << grid) + self.center + sum(map(abs, self.coefficients)) + self.error
+
+
+def sum_of_bounds(parts: Sequence[Backward]) -> Backward:
+    """The sum of bounds; a constant has no coefficients."""
+    rows = [part.coefficients for part in parts if part.coefficients]
+    return Backward(
+        sum(part.constant for part in parts),
+        sum(part.center for part in parts),
+        [sum(column) for column in zip(*rows, strict=True)],
+        sum(part.error for part in parts),
+    )
 
 
 class BackwardForms(JointForms):
@@ -9680,12 +9747,7 @@ class BackwardForms(JointForms):
 
     def upper_bound(self, row: ClauseRow) -> Fraction:
         """The backward bound of a row."""
-        grid, inputs, number = self.grid, self.inputs, len(self.rows.layers)
-        size = len(row.f) + len(row.g) + sum(1 + len(inputs.terms[j]) for j, _ in row.x)
-        bits = longest([w for _, w in part] for part in (row.f, row.g, row.x))
-        self.meter.pay(4 * size + 30, 2 * grid, bits)
-        constant = center = error = 0
-        sums = [0] * len(self.firsts[0].coefficients[0])
+        grid, number, parts = self.grid, len(self.rows.layers), [self.of_inputs(row)]
         for which, listed in enumerate((row.f, row.g)):
             if not listed:
                 continue
@@ -9694,18 +9756,183 @@ class BackwardForms(JointForms):
                 weights[i] = w << grid
             if len(self.relus[which]) == number:
                 weights, more = self.below_relu(which, number, weights)
-                constant += more
-            found = self.descended(which, number, weights)
-            constant, center = constant + found.constant, center + found.center
-            error += found.error
-            sums = [x + y for x, y in zip(sums, found.coefficients, strict=True)]
+                parts.append(Backward(more, 0, [], 0))
+            parts.append(self.descended(which, number, weights))
+        return Fraction(sum_of_bounds(parts).bound(grid), 1 << 2 * grid) + row.constant
+
+    def of_inputs(self, row: ClauseRow) -> Backward:
+        """What the inputs of a row add to its bound."""
+        grid, inputs = self.grid, self.inputs
+        size = len(row.f) + len(row.g) + sum(1 + len(inputs.terms[j]) for j, _ in row.x)
+        bits = longest([w for _, w in part] for part in (row.f, row.g, row.x))
+        self.meter.pay(4 * size + 30, 2 * grid, bits)
+        sums, center, error = [0] * len(self.firsts[0].coefficients[0]), 0, 0
         for j, w in row.x:
             center += w * inputs.centers[j] << grid
             error += abs(w) * inputs.error << grid
             for k, x in inputs.terms[j]:
                 sums[k] += w * x << grid
-        total = Backward(constant, center, sums, error).bound(grid)
-        return Fraction(total, 1 << 2 * grid) + row.constant
+        return Backward(0, center, sums, error)
+
+
+# -- Joint bounds
+
+#: A line P z + Q D + M over FULL.
+Line = tuple[int, int, int]
+
+
+class PairLines(NamedTuple):
+    """Lines above and below the difference of a pair, the partner, and what roundings add."""
+
+    above: Line
+    below: Line
+    place: int
+    spare: int
+
+
+class PairLayer(NamedTuple):
+    """The lines of all pairs of a layer, the sum of the sizes of differences, and the bits."""
+
+    lines: list[PairLines]
+    sizes: int
+    bits: int
+
+
+def lower_slope(ends: Interval) -> int:
+    """The slope of the better line through 0 below max(z, 0)."""
+    sign = sign_of(ends)
+    return FULL if sign > 0 or (sign == 0 and ends[1] > -ends[0]) else 0
+
+
+def nearest_line(
+    side: int,
+    slopes: Sequence[tuple[int, int]],
+    points: Sequence[tuple[int, int, int]],
+    z: Interval,
+    d: Interval,
+) -> Line:
+    """The line above (1) or below (-1) all points that is nearest in the middle."""
+    found = list[Line]()
+    for p, q in slopes:
+        rest = [value - p * x - q * t for value, x, t in points]
+        found.append((p, q, max(rest) if side > 0 else min(rest)))
+    return min(found, key=lambda line: side * (line[0] * sum(z) + line[1] * sum(d) + 2 * line[2]))
+
+
+def pair_lines(z: Interval, d: Interval, y: Interval, place: int) -> PairLines:
+    """The lines of a pair."""
+    if sign_of(z) and sign_of(y):
+        line = (*decided_slopes(z, y), 0)
+        return PairLines(line, line, place, 0)
+    points, chord = differences_at_corners(z, d, y), slope_of(d)
+    above = [(0, chord), (slope_of(y) - lower_slope(z), slope_of(y))]
+    below = [(0, FULL - chord), (lower_slope(y) - slope_of(z), lower_slope(y))]
+    lines = nearest_line(1, above, points, z, d), nearest_line(-1, below, points, z, d)
+    return PairLines(*lines, place, max(z[1], 0) + max(d[1], 0))
+
+
+class JointBackwardForms(BackwardForms):
+    """The forms of a leaf `joint`: differences of open pairs get further bounds as well.
+
+    `pairs_below` are the layers of ReLUs of both networks, `seen` the forms Z and D of layer 1.
+    """
+
+    def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
+        """Keep the forms of the first layer, and begin a list of layers."""
+        super().see(number, layer, z, d)
+        if number == 1:
+            self.rows.add_changes()
+            self.pairs_below = list[PairLayer]()
+            self.places = layer.partners
+
+    def activate(
+        self, number: int, layer: GridLayer, z: FormList, d: FormList, cuts: SignCuts
+    ) -> None:
+        """The activations of a hidden layer, and their differences."""
+        super().activate(number, layer, z, d, cuts)
+        ends = self.pair_ends[-1]
+        self.meter.units(8_000 * len(ends))
+        lines = [
+            pair_lines(*entry, place) for entry, place in zip(ends, layer.partners, strict=True)
+        ]
+        sizes = sum(max(-low, high) for _, (low, high), _ in ends)
+        bits = longest([*line.above, *line.below, line.spare] for line in lines)
+        self.pairs_below.append(PairLayer(lines, sizes, bits))
+
+    def narrowed_change(
+        self, number: int, index: int, z: Interval, d: Interval, y: Interval
+    ) -> tuple[Interval, Interval]:
+        """The intervals of the change, which is bounded backwards, and of a neuron of g."""
+        low, high = d
+        if number > 1 and not (sign_of(z) and sign_of(y)):
+            for side in (1, -1):
+                on_z = [0] * self.rows.width(0, number)
+                on_d = [0] * self.rows.width(1, number)
+                on_d[index] = side << self.grid
+                bound = self.both_descended(number, on_z, on_d).bound(self.grid)
+                limit = -(-bound >> self.grid)
+                low, high = (low, min(high, limit)) if side > 0 else (max(low, -limit), high)
+        low, high = max(low, y[0] - z[1]), min(high, y[1] - z[0])
+        first, last = max(y[0], z[0] + low), min(y[1], z[1] + high)
+        if low > high or first > last:
+            raise EmptyNode
+        return (low, high), (first, last)
+
+    def both_descended(self, number: int, on_z: Sequence[int], on_d: Sequence[int]) -> Backward:
+        """The bound of weights over 2^S of the preactivations of f and of the differences."""
+        constant = 0
+        for above in range(number, 1, -1):
+            sizes = self.pairs_below[above - 2].sizes
+            on_a, on_change, more = self.rows.below_both(above, on_z, on_d, sizes, self.grid)
+            constant += more
+            on_z, on_d, more = self.below_pairs(above - 1, on_a, on_change)
+            constant += more
+        # D is Y - Z: a weight of D is a weight of Y, and is taken off the one of the partner.
+        moved = list(on_z)
+        for w, place in zip(on_d, self.places, strict=True):
+            if place >= 0:
+                moved[place] -= w
+        one, two = self.descended(0, 1, moved), self.descended(1, 1, list(on_d))
+        sums = [x + y for x, y in zip(one.coefficients, two.coefficients, strict=True)]
+        own = self.firsts[0].error
+        error = own * sum(map(abs, on_z)) + (self.firsts[1].error - own) * sum(map(abs, on_d))
+        return Backward(constant, one.center + two.center, sums, error)
+
+    def below_pairs(
+        self, number: int, on_a: Sequence[int], on_change: Sequence[int]
+    ) -> tuple[list[int], list[int], int]:
+        """Weights of preactivations and of differences, and what the constant grows."""
+        layer, total = self.pairs_below[number - 1], 0
+        on_z, constant = self.below_relu(0, number, on_a)
+        self.meter.units(6_000)
+        self.meter.pay(4 * len(on_change), longest([on_change]), layer.bits)
+        on_d = [0] * len(on_change)
+        for m, (w, pair) in enumerate(zip(on_change, layer.lines, strict=True)):
+            if w:
+                p, q, r = pair.above if w > 0 else pair.below
+                on_d[m] = w * q >> SLOPE
+                total += pair.spare - (-w * r >> SLOPE)
+                if pair.place >= 0:
+                    on_z[pair.place] += w * p >> SLOPE
+        return on_z, on_d, constant - (-total >> self.grid)
+
+    def upper_bound(self, row: ClauseRow) -> Fraction:
+        """The better one of the backward and of the joint bound of a row."""
+        found, number, grid = super().upper_bound(row), len(self.rows.layers), self.grid
+        if not self.places:  # one network has no differences
+            return found
+        on_d = [0] * self.rows.width(1, number)
+        on_z = [0] * self.rows.width(0, number)
+        for i, w in row.g:
+            on_d[i] = w << grid
+        for i, w in (*row.f, *row.g):
+            on_z[i] += w << grid
+        constant = 0
+        if len(self.pairs_below) == number:
+            on_z, on_d, constant = self.below_pairs(number, on_z, on_d)
+        parts = self.both_descended(number, on_z, on_d), self.of_inputs(row)
+        bound = (constant << grid) + sum_of_bounds(parts).bound(grid)
+        return min(found, Fraction(bound, 1 << 2 * grid) + row.constant)
 
 
 # -- Leaves
@@ -9713,7 +9940,7 @@ class BackwardForms(JointForms):
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
 LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
 MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
-PLAIN = re.compile("open|backward")
+PLAIN = re.compile("open|backward|joint")
 CUT_NODES = OneOf(
     (
         (),
@@ -9868,6 +10095,8 @@ class Leaf:
         self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
         if record == ["backward"]:
             self.forms = BackwardForms(inputs, count, grid, tree.slot, tree.rows)
+        if record == ["joint"]:
+            self.forms = JointBackwardForms(inputs, count, grid, tree.slot, tree.rows)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row

@@ -283,6 +283,39 @@ class BoxBounder:
 class ShortBoxBounder(BoxBounder):
     """The same in float32."""
 
+class GridRule:
+    """The rule of certificates of bounds for some rows: `proofs.deviation.compiled_rule`."""
+
+    def __init__(
+        self,
+        grid: int,
+        num_inputs: int,
+        is_single: bool,
+        layers: Sequence[tuple[Any, ...]],
+        rows: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    ) -> None:
+        """Take integers over 2^S, which are copied, and weights of rows.
+
+        A layer has W, b, the changes of weights, V, the changes of biases and c, each with a bool
+        that says whether it was rounded; the partners; whether it has ReLUs, and is the last layer
+        with some. Rows are weights of inputs, of the outputs of the first network, and of the
+        differences of the second one. Raise ValueError if 128 bits do not suffice.
+        """
+
+    def bound(
+        self,
+        centers: NDArray[np.int64],
+        radii: NDArray[np.int64],
+        signs: Signs | None,
+        kind: int,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+        """Apply the rule of leaves of a kind (0 to 2) to boxes on the grid, with signs of neurons.
+
+        Return states (1: no point of the box has the signs, 2: numbers are too long), numbers of
+        new generators, and upper and lower halves of the bounds of rows by forms, over 2^S, and
+        backward, of each network and of both, over 2^(2S). Shape (boxes, 3, rows).
+        """
+
 class SpanSearch:
     """The search in one layer of `polyrelu.proofs.injectivity.node_search`."""
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "box_bounds_binding.hpp"
+#include "grid_rule_binding.hpp"
 #include "slice_module.hpp"
 #include "span_search_binding.hpp"
 #include "subdivision.hpp"
@@ -315,6 +316,7 @@ PYBIND11_MODULE(compiled, module) {
     module.def("words_of_cells", &words_of_cells);
     bind_span_search(module);
     bind_box_bounds(module);
+    bind_grid_rule(module);
     py::class_<Core>(module, "Core")
         .def(py::init<Input<std::uint8_t>, Input<std::int32_t>, Input<double>, Borrowed<double>,
                       Borrowed<double>, std::size_t>(),

@@ -38,8 +38,8 @@ class BoundsNode(TreeRecord):
     ----------
     kind
         `cut` and `sign` for nodes that two others follow; `leaf`, `bounded`, `exact`, `relaxed`,
-        `backward` and `open` for leaves; `shown` before the record of a node, for clauses that hold
-        on all of it.
+        `backward`, `joint` and `open` for leaves; `shown` before the record of a node, for clauses
+        that hold on all of it.
     coordinate
         Of a cut, the coordinate.
     place
@@ -60,7 +60,9 @@ class BoundsNode(TreeRecord):
     ['g', 2, 7]
     """
 
-    kind: Literal["cut", "sign", "leaf", "bounded", "exact", "relaxed", "backward", "shown", "open"]
+    kind: Literal[
+        "cut", "sign", "leaf", "bounded", "exact", "relaxed", "backward", "joint", "shown", "open"
+    ]
     coordinate: int = 0
     place: Fraction | None = None
     neuron: tuple[int, int, int] = (0, 1, 0)
@@ -68,7 +70,7 @@ class BoundsNode(TreeRecord):
     slopes: Sequence[Mapping[tuple[int, int, int], tuple[Fraction, ...]]] = ()
 
     def __post_init__(self) -> None:
-        leaves = ("leaf", "bounded", "exact", "relaxed", "backward", "open")
+        leaves = ("leaf", "bounded", "exact", "relaxed", "backward", "joint", "open")
         expect_choice(self.kind, ("cut", "sign", *leaves, "shown"), "kind")
         expect_count(self.coordinate, "coordinate")
 

@@ -29,12 +29,14 @@ from polyrelu.checking.packing import Packing
 class BackwardRows:
     """The rows of all layers of f and of g, each with its bias, packed for sums of their multiples.
 
-    They are packed when they are needed; `held` are the cells of memory that they take then.
+    They are packed when they are needed; `held` are the cells of memory that they take then. The
+    rows of Delta are among them once a leaf `joint` needs them.
     """
 
     def __init__(self, layers: Sequence[GridLayer], meter: Meter) -> None:
         self.layers, self.meter, self.held = layers, meter, 0
         self.bits = self.slot = 0
+        self.kinds: tuple[int, ...] = (0, 1)
         self.packed = list[list[list[int]]]()
         self.packings = list[list[Packing]]()
 
@@ -43,11 +45,16 @@ class BackwardRows:
         layer = self.layers[number - 1]
         return len(layer.partners if which else layer.own.rows)
 
+    def add_changes(self) -> None:
+        """Pack the rows of Delta too, from the next sum on."""
+        if self.kinds == (0, 1):
+            self.kinds, self.slot = (0, 1, 2), 0
+
     def make_room(self, bits: int) -> None:
         """Make the slots long enough for sums of multiples by numbers of these bits."""
         if self.slot and bits + self.bits <= self.slot:
             return
-        rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in (0, 1)]
+        rows = [[rows_and_biases(layer, which) for layer in self.layers] for which in self.kinds]
         parts = [part for network in rows for part in network if part]
         self.bits = max(longest(part) + len(part).bit_length() for part in parts) + 2
         message = f"beyond the limits: numbers of more than {GROWN_BITS} bits"
@@ -83,10 +90,42 @@ class BackwardRows:
         found = [slack - x for x in packing.digits(packing.floored(total, grid))]
         return found[:-1], found[-1]
 
+    def below_both(
+        self, number: int, on_z: Sequence[int], on_d: Sequence[int], sizes: int, grid: int
+    ) -> tuple[list[int], list[int], int]:
+        """Weights of activations of f and of differences below a layer, and the constant.
+
+        They are made of weights of preactivations of f and of differences; `sizes` is the sum of
+        the sizes of the differences below.
+        """
+        bits = longest([on_z, on_d])
+        self.make_room(bits)
+        packing, other = self.packings[0][number - 1], self.packings[1][number - 1]
+        tables = (on_z, self.packed[0]), (on_d, self.packed[2]), (on_d, self.packed[1])
+        parts = [
+            [(w, row) for w, row in zip(weights, table[number - 1], strict=True) if w]
+            for weights, table in tables
+        ]
+        self.meter.units(16_000)
+        self.meter.pay(len(parts[0]) + len(parts[1]), self.slot * packing.count, bits)
+        self.meter.pay(len(parts[2]), self.slot * other.count, bits)
+        self.meter.pay(4 * (packing.count + other.count) + len(on_z) + len(on_d), self.slot)
+        total = -sum([w * row for part in parts[:2] for w, row in part])
+        slack = -(-sum([w for w in (*on_z, *on_d) if w > 0]) >> grid)
+        found = [slack - x for x in packing.digits(packing.floored(total, grid))]
+        total = -sum([w * row for w, row in parts[2]])
+        others = [-x for x in other.digits(other.floored(total, grid))][:-1]
+        rest = 1 - (-sum(map(abs, on_d)) >> grid)
+        return found[:-1], others, found[-1] - (-rest * sizes >> grid)
+
 
 def rows_and_biases(layer: GridLayer, which: int) -> list[list[int]]:
-    """The rows of a layer of f or of g, each with its bias."""
-    rows, bias = (layer.by_differences, layer.other_bias) if which else (layer.own, layer.bias)
+    """The rows of a layer of f, of g, or of Delta, each with its bias or its delta."""
+    rows, bias = (
+        (layer.own, layer.bias),
+        (layer.by_differences, layer.other_bias),
+        (layer.by_values, layer.shift),
+    )[which]
     return [[*row, b] for row, b in zip(rows.rows, bias, strict=True)]
 
 
@@ -139,6 +178,17 @@ class Backward(NamedTuple):
     def bound(self, grid: int) -> int:
         """The bound."""
         return (self.constant << grid) + self.center + sum(map(abs, self.coefficients)) + self.error
+
+
+def sum_of_bounds(parts: Sequence[Backward]) -> Backward:
+    """The sum of bounds; a constant has no coefficients."""
+    rows = [part.coefficients for part in parts if part.coefficients]
+    return Backward(
+        sum(part.constant for part in parts),
+        sum(part.center for part in parts),
+        [sum(column) for column in zip(*rows, strict=True)],
+        sum(part.error for part in parts),
+    )
 
 
 class BackwardForms(JointForms):
@@ -241,12 +291,7 @@ class BackwardForms(JointForms):
 
     def upper_bound(self, row: ClauseRow) -> Fraction:
         """The backward bound of a row."""
-        grid, inputs, number = self.grid, self.inputs, len(self.rows.layers)
-        size = len(row.f) + len(row.g) + sum(1 + len(inputs.terms[j]) for j, _ in row.x)
-        bits = longest([w for _, w in part] for part in (row.f, row.g, row.x))
-        self.meter.pay(4 * size + 30, 2 * grid, bits)
-        constant = center = error = 0
-        sums = [0] * len(self.firsts[0].coefficients[0])
+        grid, number, parts = self.grid, len(self.rows.layers), [self.of_inputs(row)]
         for which, listed in enumerate((row.f, row.g)):
             if not listed:
                 continue
@@ -255,15 +300,20 @@ class BackwardForms(JointForms):
                 weights[i] = w << grid
             if len(self.relus[which]) == number:
                 weights, more = self.below_relu(which, number, weights)
-                constant += more
-            found = self.descended(which, number, weights)
-            constant, center = constant + found.constant, center + found.center
-            error += found.error
-            sums = [x + y for x, y in zip(sums, found.coefficients, strict=True)]
+                parts.append(Backward(more, 0, [], 0))
+            parts.append(self.descended(which, number, weights))
+        return Fraction(sum_of_bounds(parts).bound(grid), 1 << 2 * grid) + row.constant
+
+    def of_inputs(self, row: ClauseRow) -> Backward:
+        """What the inputs of a row add to its bound."""
+        grid, inputs = self.grid, self.inputs
+        size = len(row.f) + len(row.g) + sum(1 + len(inputs.terms[j]) for j, _ in row.x)
+        bits = longest([w for _, w in part] for part in (row.f, row.g, row.x))
+        self.meter.pay(4 * size + 30, 2 * grid, bits)
+        sums, center, error = [0] * len(self.firsts[0].coefficients[0]), 0, 0
         for j, w in row.x:
             center += w * inputs.centers[j] << grid
             error += abs(w) * inputs.error << grid
             for k, x in inputs.terms[j]:
                 sums[k] += w * x << grid
-        total = Backward(constant, center, sums, error).bound(grid)
-        return Fraction(total, 1 << 2 * grid) + row.constant
+        return Backward(0, center, sums, error)

@@ -15,6 +15,7 @@ from polyrelu.checking.boxes import Ends, NodeBox, NodeInputs
 from polyrelu.checking.clauses import ClauseRow, Clauses, check_points, clauses_of
 from polyrelu.checking.forms import EmptyNode, JointForms
 from polyrelu.checking.grid import MAX_GRID, MIN_GRID, PARTNER, GridLayer, grid_layers
+from polyrelu.checking.joint import JointBackwardForms
 from polyrelu.checking.meter import cells_of, longest, quote, require, well_formed
 from polyrelu.checking.pairs import Domain, check_pair, least_common_multiple, read_domain
 from polyrelu.checking.relaxed_rows import SLOPES, LayerWeights, RelaxedRow
@@ -28,7 +29,7 @@ from polyrelu.checking.trees import bits_of
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
 LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
 MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
-PLAIN = re.compile("open|backward")
+PLAIN = re.compile("open|backward|joint")
 CUT_NODES = OneOf(
     (
         (),
@@ -183,6 +184,8 @@ class Leaf:
         self.forms = JointForms(inputs, count, grid, tree.slot, self.meter)
         if record == ["backward"]:
             self.forms = BackwardForms(inputs, count, grid, tree.slot, tree.rows)
+        if record == ["joint"]:
+            self.forms = JointBackwardForms(inputs, count, grid, tree.slot, tree.rows)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row

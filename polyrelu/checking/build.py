@@ -66,6 +66,7 @@ MODULES = (
     "relaxed_rows",
     "clauses",
     "backward",
+    "joint",
     "bounds",
     "gradients",
     "teaching",

@@ -81,16 +81,21 @@ def corners(z: Interval, d: Interval) -> list[tuple[int, int]]:
     return found + [(x, nearest(-x, d)) for x in (z[0], z[1], zero)]
 
 
-def relaxed_pair(z: Interval, d: Interval, y: Interval) -> Relaxed:
-    """The difference of max(z + D, 0) and max(z, 0), with the narrowest band of all candidates."""
-    sign, upper = sign_of(y), slope_of(y)
-    candidates = [(0, FULL // 2), (upper - slope_of(z), upper), (0, upper)]
-    if d[0] < 0 < d[1]:
-        candidates.insert(1, (0, FULL * d[1] // (d[1] - d[0])))
-    points = [
+def differences_at_corners(z: Interval, d: Interval, y: Interval) -> list[tuple[int, int, int]]:
+    """The difference of max(z + D, 0) and max(z, 0) times FULL at all corners, with z and D."""
+    sign = sign_of(y)
+    return [
         (FULL * ((x + t if sign > 0 or (sign == 0 and x + t > 0) else 0) - max(x, 0)), x, t)
         for x, t in corners(z, d)
     ]
+
+
+def relaxed_pair(z: Interval, d: Interval, y: Interval) -> Relaxed:
+    """The difference of max(z + D, 0) and max(z, 0), with the narrowest band of all candidates."""
+    upper, points = slope_of(y), differences_at_corners(z, d, y)
+    candidates = [(0, FULL // 2), (upper - slope_of(z), upper), (0, upper)]
+    if d[0] < 0 < d[1]:
+        candidates.insert(1, (0, FULL * d[1] // (d[1] - d[0])))
     best, chosen = -1, Relaxed(0, 0, 0, 0)
     for p, q in candidates:
         values = [value - p * x - q * t for value, x, t in points]
@@ -115,8 +120,13 @@ def decided_pair(z: Interval, d: Interval, y: Interval, is_last: bool) -> Relaxe
     s, t = sign_of(z), sign_of(y)
     if s != t and not is_last and d[1] - d[0] < z[1] - z[0]:
         return Relaxed(0, FULL // 2, 0, -(-max(-d[0], d[1]) // 2))
-    q = FULL if t > 0 else 0
-    return Relaxed(q - FULL if s > 0 else q, q, 0, 0)
+    return Relaxed(*decided_slopes(z, y), 0, 0)
+
+
+def decided_slopes(z: Interval, y: Interval) -> tuple[int, int]:
+    """The difference is p z + q D over FULL where both signs are known."""
+    q = FULL if sign_of(y) > 0 else 0
+    return q - FULL if sign_of(z) > 0 else q, q
 
 
 class InputForms(NamedTuple):
@@ -176,6 +186,12 @@ class JointForms:
     ) -> Interval:
         """The interval of a neuron of g, given the intervals of its partner and of the change."""
         return y
+
+    def narrowed_change(
+        self, number: int, index: int, z: Interval, d: Interval, y: Interval
+    ) -> tuple[Interval, Interval]:
+        """The intervals of the change and of a neuron of g, given its partner's interval too."""
+        return d, y
 
     def charge(self, layer: GridLayer) -> None:
         """Pay for a layer, and hold its forms."""
@@ -305,6 +321,7 @@ class JointForms:
             most = max(most, reach)
             low, high = d.centers[m] - reach - d.error, d.centers[m] + reach + d.error
             y = self.narrowed_pair(number, m, own, (low, high), y)
+            (low, high), y = self.narrowed_change(number, m, own, (low, high), y)
             low, high = max(low, y[0] - own[1]), min(high, y[1] - own[0])
             if low > high:
                 raise EmptyNode

@@ -150,11 +150,22 @@ class Budget:
         part._whole = None
         return part
 
+    def early(self, share: float) -> Budget:
+        """Return a part with all of the work, and a share of the limit of time."""
+        part = self.part(None)
+        part.seconds = None if self.seconds is None else share * self.seconds
+        return part
+
     def with_interrupt(self, interrupt: Interrupt) -> Budget:
         """Return a part with all of the work, which also stops at a recorded Ctrl-C."""
         part = self.part(None)
         part._interrupt = interrupt
         return part
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
 
     @property
     def is_part(self) -> bool:
@@ -260,10 +271,16 @@ class Budget:
             return OUT_OF_MEMORY
         return self.why_stopped() if _is_interrupt(error) else None
 
+    def _total_seconds(self) -> float | None:
+        """Return the limit of time that was given to the whole."""
+        whole = None if self._whole is None else self._whole._total_seconds()
+        return self.seconds if whole is None else whole
+
     def _why_out_of_time(self) -> str | None:
         if self.seconds is not None and time.monotonic() - self._started >= self.seconds:
-            seconds = "second" if self.seconds == 1 else "seconds"
-            return f"the time limit of {self.seconds:g} {seconds} was reached"
+            given = self._total_seconds()
+            seconds = "second" if given == 1 else "seconds"
+            return f"the time limit of {given:g} {seconds} was reached"
         if self.megabytes is not None and resident_memory() >= self.megabytes * _MIB:
             return f"the memory limit of {self.megabytes} MiB was reached"
         return None

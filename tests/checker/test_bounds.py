@@ -29,6 +29,7 @@ from tests.generators.bounds_examples import (
     BACKWARD,
     CUT,
     EXACT,
+    JOINT,
     LEAF,
     MATCHING,
     RAMP,
@@ -40,6 +41,7 @@ from tests.generators.bounds_examples import (
     lipschitz,
     ranged,
     slopes,
+    steeper_twice,
     twice,
 )
 from tests.generators.tree_documents import Document, changed, written
@@ -72,6 +74,7 @@ HALF = F(1, 2)
         (twice(0, 1, LEAF), "line 2", NOTHING_HOLDS),
         (twice(0, F("0.999"), BACKWARD), "line 2", NOTHING_HOLDS),
         (twice(F("0.001"), 1, BACKWARD), "line 2", NOTHING_HOLDS),
+        (steeper_twice(F("0.1666"), JOINT), "line 2", NOTHING_HOLDS),
         (ranged(0, 1, EXACT), "line 2", "neurons whose signs are known"),
         (ranged(0, 1, slopes((1, (0, 0), (HALF,)))), "line 2", "slopes of all open neurons"),
         (

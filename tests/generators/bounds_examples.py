@@ -28,6 +28,7 @@ __all__ = [
     "BACKWARD",
     "CUT",
     "EXACT",
+    "JOINT",
     "LEAF",
     "MATCHING",
     "RAMP",
@@ -39,6 +40,7 @@ __all__ = [
     "lipschitz",
     "ranged",
     "slopes",
+    "steeper_twice",
     "twice",
 ]
 
@@ -51,7 +53,7 @@ RAMP = from_arrays([([[1]], [0])], last="relu")
 #: max(max(x, 0), 0): forms do not know that the second neuron is never negative.
 RAMP_TWICE = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])
 SEGMENT = Polyhedron.box([-1], [1])
-BACKWARD = BoundsNode("backward")
+BACKWARD, JOINT = BoundsNode("backward"), BoundsNode("joint")
 LEAF, CUT, EXACT = BoundsNode("leaf"), BoundsNode("cut"), BoundsNode("exact")
 #: |x| and |x| + 1/4 + (x + 2)/8 - 1/4: RAISED adds max(x + 2, 0)/8 - 1/8 to |x|.
 MATCHING = [[(1, F(3)), (0, F(1)), None]]
@@ -158,6 +160,12 @@ ACCEPTED: dict[str, Document] = {
     "backward below a cut": twice(0, 1, CUT, LEAF, BACKWARD),
     "backward below a sign": twice(
         0, 1, BoundsNode("sign", neuron=(0, 2, 0)), BACKWARD, BACKWARD
+    ),
+    "joint": steeper_twice(F(1, 5), JOINT),
+    "joint, of one network": twice(0, 1, JOINT),
+    "joint after other kinds": steeper_twice(F(1, 5), CUT, BACKWARD, CUT, JOINT, JOINT),
+    "joint below a sign": steeper_twice(
+        F(2, 5), BoundsNode("sign", neuron=(0, 1, 0)), JOINT, JOINT
     ),
     "slopes": ranged(0, 1, slopes(*FLOORS, *CHORDS)),
     "slopes of pairs": deviation("1/4", "1/4", slopes(*EQUAL)),

@@ -686,6 +686,28 @@ def deep_backward_leaf(size: int) -> bytes:
     return bounds_of(stack(*[1] * size), '["backward"]')
 
 
+def joint_leaves(size: int) -> bytes:
+    """Leaves with open pairs of two wide networks that are bounded jointly."""
+    net, other = stack(5, size, size, size, 2), stack(5, size, size, size, 2, weight="2")
+    return bounds_of(net, '[0]\n["joint"]', 4_000, other)
+
+
+def thin_joint_leaves(size: int) -> bytes:
+    """The same for networks with many layers of one neuron."""
+    return bounds_of(stack(*[1] * 20), '[0]\n["joint"]', size, stack(*[1] * 20, weight="2"))
+
+
+def deep_joint_leaf(size: int) -> bytes:
+    """A leaf of networks with very many layers of one neuron, of which each is followed back."""
+    return bounds_of(stack(*[1] * size), '["joint"]', 1, stack(*[1] * size, weight="2"))
+
+
+def fine_joint_leaf(size: int) -> bytes:
+    """Joint bounds on the finest grid."""
+    net, other = stack(20, size, size, 2), stack(20, size, size, 2, weight="2")
+    return bounds_of(net, '["joint"]', 1, other, grid=4_096)
+
+
 def fine_backward_leaf(size: int) -> bytes:
     """Backward bounds on the finest grid."""
     return bounds_of(stack(20, size, size, 2), '["backward"]', grid=4_096)
@@ -934,6 +956,10 @@ BOMBS = {
     "thin backward leaves": Bomb(thin_backward_leaves, 4_000, 200),
     "deep backward leaf": Bomb(deep_backward_leaf, 4_000, 40),
     "fine backward leaf": Bomb(fine_backward_leaf, 200, 8),
+    "joint leaves": Bomb(joint_leaves, 300, 20),
+    "thin joint leaves": Bomb(thin_joint_leaves, 4_000, 200),
+    "deep joint leaf": Bomb(deep_joint_leaf, 4_000, 40),
+    "fine joint leaf": Bomb(fine_joint_leaf, 200, 8),
     "fine grid": Bomb(fine_grid, 200, 8),
     "long centers": Bomb(long_centers, 200, 10),
     "long layers": Bomb(long_layers, 60, 4),

@@ -28,7 +28,7 @@ from polyrelu.proofs.deviation.grid_layers import (
 from polyrelu.proofs.deviation.grid_products import LONGEST, GridMatrix, Table, shifted_product
 from polyrelu.proofs.deviation.relu_bands import SLOPE_BITS, Interval, chord_slope, sign_of
 
-__all__ = ["BackwardLayer", "BackwardRun", "Outputs"]
+__all__ = ["BackwardLayer", "BackwardRun", "Outputs", "ceiled_product"]
 
 #: Integer weights of the outputs of a network, by index, for several rows.
 Outputs: TypeAlias = Sequence[Mapping[int, int]]
@@ -54,16 +54,21 @@ class BackwardLayer:
 
         Tables have a column for each functional.
         """
-        table, matrix = -weights, self.matrix
-        is_short = matrix.is_short and not table.dtype.hasobject
-        is_short = is_short and matrix.largest_product(table) >> grid < 1 << LONGEST - 2
-        found, _ = shifted_product([(matrix, table if is_short else table.astype(object))], grid)
-        found = -found
+        found = ceiled_product(self.matrix, weights, grid)
         if self.slack:
             sums = np.maximum(weights, 0).astype(object).sum(axis=0)
             found = found.astype(object) - (-sums >> grid)
         found = shortest(found)
         return found[:-1], found[-1]
+
+
+def ceiled_product(matrix: GridMatrix, weights: Table, grid: int) -> Table:
+    """Return the product of a matrix with a table, over 2^grid, rounded up."""
+    table = -weights
+    is_short = matrix.is_short and not table.dtype.hasobject
+    is_short = is_short and matrix.largest_product(table) >> grid < 1 << LONGEST - 2
+    found, _ = shifted_product([(matrix, table if is_short else table.astype(object))], grid)
+    return -found
 
 
 class _Relu(NamedTuple):

@@ -48,6 +48,10 @@ class BoxTree:
         self.num_nodes += 2
         return below, above
 
+    def copy(self) -> BoxTree:
+        """Return a copy, which may be cut in another way."""
+        return BoxTree(dict(self.cuts), self.num_nodes)
+
     def first_cuts(self, num_nodes: int) -> BoxTree:
         """Return the tree after its first cuts, with at most as many nodes."""
         cuts = {node: cut for node, cut in self.cuts.items() if cut.above < num_nodes}

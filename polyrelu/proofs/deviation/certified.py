@@ -24,10 +24,12 @@ from polyrelu.proofs.deviation.arguments import until_limit
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
+from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.float_forms import backward_row_bounds, row_bounds
+from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
-from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
+from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import TaskStream
@@ -45,6 +47,22 @@ from polyrelu.support.progress import Progress, report
 __all__ = ["CertifiedTree", "close_boxes", "first_tree", "grid_for"]
 
 _Box = tuple[int, ExactPoint, ExactPoint]
+
+#: The kinds of leaves without numbers, the cheapest first.
+_KINDS: tuple[LeafKind, ...] = ("leaf", "backward", "joint")
+
+
+def _joint_row_bounds(pair: FloatPair, boxes: Boxes) -> Floats:
+    """Return upper bounds of the rows that are near the bounds of leaves `joint`."""
+    return bound_boxes(pair, boxes).upper
+
+
+#: What floats say of the bounds of leaves.
+_BOUNDS: dict[LeafKind, Callable[[FloatPair, Boxes], Floats]] = {
+    "leaf": row_bounds,
+    "backward": backward_row_bounds,
+    "joint": _joint_row_bounds,
+}
 
 
 def grid_for(problem: Problem, size: Fraction) -> int:
@@ -122,33 +140,101 @@ class CertifiedTree:
         """Apply the rule to the last boxes of a stack, and cut those that fail."""
         number = min(SETTINGS.boxes_per_check, len(stack))
         taken = [stack.pop() for _ in range(number)]
-        failed = self._those_that_fail(taken, budget, may_cut, is_backward=False)
-        failed = self._those_that_fail(failed, budget, may_cut, is_backward=True)
+        core, scores = self.core, dict[int, Floats]()
+        is_pair = self.problem.second is not None
+        if core is not None and is_pair and not may_cut:
+            failed = self._left_by_core(taken, budget, core, self._kinds[-1])
+        elif core is not None and is_pair:
+            failed = self._those_that_fail_in_core(taken, budget, core, scores)
+        else:
+            failed = taken
+            for kind in self._kinds:
+                failed = self._those_that_fail(failed, budget, may_cut, kind)
         if failed and may_cut:
             budget.spend(price_of_boxes(len(failed), 4 * self._num_products()))
-            stack += self._cut(failed)
+            stack += self._cut(failed, scores)
 
     def _those_that_fail(
-        self, taken: list[_Box], budget: Budget, may_cut: bool, *, is_backward: bool
+        self, taken: list[_Box], budget: Budget, may_cut: bool, kind: LeafKind
     ) -> list[_Box]:
-        """Apply the rule, or the one of leaves `backward`, to boxes that floats do not rule out."""
+        """Apply the rule of leaves of a kind to boxes that floats do not rule out."""
         if not taken:
             return []
-        boxes, factor = _in_floats(taken), 4 if is_backward else 1
+        boxes, factor = _in_floats(taken), 1 if kind == "leaf" else 4
         budget.spend(price_of_boxes(len(taken), factor * self._num_products()))
-        bounds = backward_row_bounds if is_backward else row_bounds
-        guesses = self.problem.objective(bounds(self.problem.double, boxes))
+        guesses = self.problem.objective(_BOUNDS[kind](self.problem.double, boxes))
         guesses = np.where(self.problem.meets(boxes.low, boxes.high), guesses, -np.inf)
         failed = list[_Box]()
         for box, guess in zip(taken, guesses.tolist(), strict=True):
             is_likely = not as_float(self.limit) < guess < np.inf
             if not may_cut:  # each leaf gets a bound, perhaps a better one
-                is_likely = not is_backward or guess < as_float(self.bounds[box[0]])
+                is_likely = kind == "leaf" or guess < as_float(self.bounds[box[0]])
             if is_likely:
-                budget.spend((1 + is_backward) * price_of_forms(self.problem.size, len(box[1])))
-            if not (is_likely and self._is_closed(box, budget, is_backward=is_backward)):
+                factor = 1 + _KINDS.index(kind)
+                budget.spend(factor * price_of_forms(self.problem.size, len(box[1])))
+            if not (is_likely and self._is_closed(box, budget, kind)):
                 failed.append(box)
         return failed
+
+    @property
+    def _kinds(self) -> tuple[LeafKind, ...]:
+        """The kinds of leaves that differ."""
+        return _KINDS if self.problem.second is not None else _KINDS[:2]
+
+    @property
+    def core(self) -> CompiledRule | None:
+        """The rule in the core, where it serves: domains with oblique sides need forms."""
+        return CompiledRule.of(self.rule, self.problem.rows) if self.problem.is_box else None
+
+    def _those_that_fail_in_core(
+        self,
+        taken: list[_Box],
+        budget: Budget,
+        core: CompiledRule,
+        scores: dict[int, Floats],
+    ) -> list[_Box]:
+        """Apply the rule to boxes by the core, where floats do not rule all kinds of leaves out.
+
+        Kinds that close none of the first boxes are left out. Notes by node how much the losses
+        depend on each coordinate.
+        """
+        boxes = _in_floats(taken)
+        budget.spend(price_of_boxes(len(taken), 4 * self._num_products()))
+        found = bound_boxes(self.problem.double, boxes)
+        guesses = self.problem.objective(found.upper).tolist()
+        table = found.split_scores(self.problem.deciding_rows(found.upper))
+        scores.update((box[0], row) for box, row in zip(taken, table, strict=True))
+        likely, failed = list[_Box](), list[_Box]()
+        for box, guess in zip(taken, guesses, strict=True):
+            (failed if as_float(self.limit) < guess < np.inf else likely).append(box)
+        for kind in self._kinds:
+            tried = SETTINGS.boxes_tried
+            left = self._left_by_core(likely[:tried], budget, core, kind)
+            is_useless = len(left) == tried and kind != self._kinds[-1]
+            rest = likely[tried:]
+            likely = left + (rest if is_useless else self._left_by_core(rest, budget, core, kind))
+        return failed + likely
+
+    def _left_by_core(
+        self, boxes: list[_Box], budget: Budget, core: CompiledRule, kind: LeafKind
+    ) -> list[_Box]:
+        """Apply the rule of leaves of a kind to boxes; return those that it does not close."""
+        if not boxes:
+            return []
+        price = (1 + _KINDS.index(kind)) * price_of_forms(self.problem.size, len(boxes[0][1]))
+        budget.spend(len(boxes) * price)
+        left = list[_Box]()
+        found = core.bounds([(low, high) for _, low, high in boxes], kind)
+        for box, bounds in zip(boxes, found, strict=True):
+            if bounds is None:
+                is_closed = self._is_closed(box, budget, kind)
+            else:
+                number = bounds.num_new_generators
+                budget.spend(price_of_generators(self.problem.size, number))
+                is_closed = self._note(box[0], bounds.is_empty, bounds.rows, kind)
+            if not is_closed:
+                left.append(box)
+        return left
 
     def _close_by_tasks(
         self, stack: list[_Box], budget: Budget, progress: Progress | None, tasks: TaskStream
@@ -230,47 +316,65 @@ class CertifiedTree:
         """Number of products of floats for the forms on a box."""
         return self.problem.size * 2 * sum(self.problem.first.widths)
 
-    def _is_closed(self, box: _Box, budget: Budget, *, is_backward: bool) -> bool:
+    def _is_closed(self, box: _Box, budget: Budget, kind: LeafKind) -> bool:
         """Apply the rule to a leaf, and note its bound."""
         node, low, high = box
-        leaf = self.rule.leaf(low, high, is_backward=is_backward)
+        found = None if self.core is None else self.core.bounds([(low, high)], kind)[0]
+        if found is not None:
+            budget.spend(price_of_generators(self.problem.size, found.num_new_generators))
+            return self._note(node, found.is_empty, found.rows, kind)
+        leaf = self.rule.leaf(low, high, kind=kind)
         budget.spend(price_of_generators(self.problem.size, leaf.num_new_generators))
         rows = leaf.upper_bounds(self.problem.rows)
-        holds = self._holds(leaf, rows)
-        bound = self.problem.exact_objective(rows)
-        if holds or not is_backward or bound < self.bounds.get(node, bound + 1):
-            self.bounds[node], self.row_bounds[node] = bound, rows
-            if is_backward:
-                self._records[node] = BoundsNode("backward")
-        if not holds and not is_backward:
+        holds = self._note(node, leaf.is_empty, rows, kind)
+        if not holds and kind == "leaf":
             limits = [self.limit] * len(self.problem.clauses)
             outside = outside_node(self.problem, self.rule, leaf, (low, high), rows, limits)
             if outside is not None:
                 self._records[node], self.bounds[node] = outside, self.limit
                 self.row_bounds[node] = [self.limit] * len(rows)
+                self._closed.add(node)
                 holds = True
+        return holds
+
+    def _note(self, node: int, is_empty: bool, rows: list[Fraction], kind: LeafKind) -> bool:
+        """Note the bounds of the rows on a leaf, if they are better; return whether it is closed.
+
+        An empty leaf has no bounds.
+        """
+        holds = is_empty or self._holds(rows)
+        bound = self.limit if is_empty else self.problem.exact_objective(rows)
+        if holds or kind == "leaf" or bound < self.bounds.get(node, bound + 1):
+            self.bounds[node] = bound
+            self.row_bounds[node] = rows or [self.limit] * len(self.problem.rows)
+            if kind != "leaf":
+                self._records[node] = BoundsNode(kind)
         if holds:
             self._closed.add(node)
         return holds
 
-    def _holds(self, leaf: RoundedLeaf, rows: list[Fraction]) -> bool:
+    def _holds(self, rows: list[Fraction]) -> bool:
         """Whether each clause has a row whose bound is small enough."""
-        if leaf.is_empty:
-            return True
         holds = [
             bound < self.limit or (bound == self.limit and not row.is_strict)
             for bound, row in zip(rows, self.problem.rows, strict=True)
         ]
         return all(any(holds[i] for i in clause) for clause in self.problem.clauses)
 
-    def _cut(self, failed: list[_Box]) -> list[_Box]:
-        """Cut boxes where the losses of the relaxation are largest; return the parts."""
-        boxes, pair = _in_floats(failed), self.problem.double
-        found = bound_boxes(pair, boxes)
-        rows = self.problem.deciding_rows(found.upper)
-        scores = found.split_scores(rows)
+    def _cut(self, failed: list[_Box], known: dict[int, Floats]) -> list[_Box]:
+        """Cut boxes where the losses of the relaxation are largest; return the parts.
+
+        By node it may be known how much the losses depend on each coordinate.
+        """
+        unknown = [box for box in failed if box[0] not in known]
+        if unknown:
+            found = bound_boxes(self.problem.double, _in_floats(unknown))
+            rows = self.problem.deciding_rows(found.upper)
+            scores = found.split_scores(rows)
+            known.update((box[0], row) for box, row in zip(unknown, scores, strict=True))
         parts = list[_Box]()
-        for (node, low, high), score in zip(failed, scores, strict=True):
+        for node, low, high in failed:
+            score = known[node]
             movable = [a < b for a, b in zip(low, high, strict=True)]
             if not any(movable):
                 continue

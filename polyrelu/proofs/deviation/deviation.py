@@ -242,6 +242,9 @@ class _Question:
             found = self._small_bounds(half)
             if found is not None:
                 return found
+        is_timed = self.goal.limit is None and budget.seconds is not None and not is_small
+        if is_timed:
+            return self._by_rounds(budget)
         why = until_limit(lambda: self._search(half), half)
         if self._is_exceeded():
             return self._exceeded()
@@ -249,15 +252,49 @@ class _Question:
             found = self._exactly(self.search.tree, budget.trial(SETTINGS.exact_share))
             if found is not None:
                 return found
-        tree = self._new_tree(self.search.tree)
-        if self.goal.limit is not None or why is None:
-            again = until_limit(
-                partial(tree.close, budget, self.progress, tasks=self.tasks), budget
-            )
-            why = again if again is not None or not tree.num_open else why
+        tree = self._new_tree(self.search.tree, self._limit_in_reach())
+        if self.goal.limit is not None or why is None or self.search.num_boxes:
+            work = partial(tree.close, budget, self.progress, tasks=self.tasks)
+            again = until_limit(work, budget)
+            is_done = self.goal.limit is not None or self.search.is_finished
+            why = again if again is not None or (is_done and not tree.num_open) else why
         if tree.num_open and (self.goal.limit is None or not tree.num_closed):
             tree = self._fallback(budget)
         return self._bounds(tree, why)
+
+    def _by_rounds(self, budget: Budget) -> DeviationAnswer:
+        """Search and prove by turns, each time a smaller bound, until a limit of time.
+
+        How long a proof takes, compared with the search, is known from the turn before.
+        """
+        late, proved = budget.early(SETTINGS.proof_share), None
+        pause = SETTINGS.search_share * (budget.seconds or 0)
+        searching = 0.0
+        while True:
+            started, until = budget.elapsed, budget.early(0)
+            until.seconds = started + pause
+            why = until_limit(partial(self._search, until, is_alone=True), until)
+            middle = budget.elapsed
+            searching += middle - started
+            is_over = why is not None and middle < until.seconds
+            if is_over or not (self.search.num_boxes and self.search.upper < np.inf):
+                break
+            tree = self._new_tree(self.search.tree.copy(), self._limit_in_reach())
+            again = until_limit(partial(tree.close, late, self.progress, tasks=self.tasks), late)
+            if again is not None:
+                why = again
+                break
+            proved = tree
+            if self.search.is_finished:
+                break
+            proving = budget.elapsed - middle
+            left = SETTINGS.proof_share * (budget.seconds or 0) - budget.elapsed
+            pause = (
+                min(SETTINGS.search_growth, (left - proving) / (searching + proving)) * searching
+            )
+            if pause < searching / 8:
+                break
+        return self._bounds(self._fallback(budget) if proved is None else proved, why)
 
     def _goal(self) -> Goal:
         """Return when to stop; differences below the noise of floats are no aim of a search."""
@@ -328,11 +365,16 @@ class _Question:
             certificate, self._witness, value, value, seen, Fraction(1), statistics
         )
 
-    def _search(self, budget: Budget) -> None:
-        """Cut boxes, unless the networks seem equal: the exact maximum is tried then."""
+    def _search(self, budget: Budget, *, is_alone: bool = False) -> None:
+        """Cut boxes, unless the networks seem equal: the exact maximum is tried then.
+
+        Alone, without tasks, a search may end at any time with the bound that it has reached: the
+        boxes of tasks that have not come back have old bounds.
+        """
         if self.goal.limit is None and self._seems_equal():
             return
-        self.search.run(budget, self.progress, self._is_exceeded, self.tasks)
+        tasks = None if is_alone else self.tasks
+        self.search.run(budget, self.progress, self._is_exceeded, tasks)
 
     def _seems_equal(self) -> bool:
         """Whether no point shows a difference, and a proof that there is none is in reach."""
@@ -355,9 +397,17 @@ class _Question:
 
     # -- certificates ------------------------------------------------------------------------------
 
-    def _new_tree(self, tree: BoxTree) -> CertifiedTree:
-        """Return a tree whose leaves are to be closed by the rule."""
+    def _limit_in_reach(self) -> Fraction:
+        """Return the bound that is to be proved; it is larger where a search has ended early."""
         limit = self.search.goal.bound(self._at_least)
+        if self.goal.limit is not None or self.search.is_finished or not self.search.num_boxes:
+            return limit
+        upper = self.search.upper
+        return limit if not upper < np.inf else max(limit, _slightly_above(upper))
+
+    def _new_tree(self, tree: BoxTree, limit: Fraction | None = None) -> CertifiedTree:
+        """Return a tree whose leaves are to be closed by the rule."""
+        limit = self.search.goal.bound(self._at_least) if limit is None else limit
         return CertifiedTree(self.problem, tree, limit, self._rule(limit))
 
     def _rule(self, limit: Fraction) -> RoundedRule:
@@ -367,11 +417,20 @@ class _Question:
 
     def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return the first cuts of the search, with a bound for every leaf."""
-        size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
-        price = 3 * price_of_forms(size, len(self.problem.lower))
-        price += 2 * price_of_generators(size, num_neurons)
-        number = few_nodes(price, budget)
+        number = self._few_nodes(budget)
         return first_tree(self._new_tree, self.search.tree, number, budget, self.progress)
+
+    def _few_nodes(self, budget: Budget) -> int:
+        """Return how many nodes of the search get bounds where nothing better is proved."""
+        if self._new_tree(BoxTree()).core is not None:
+            number, per_second = SETTINGS.fallback_leaves
+            if budget.seconds is not None:
+                number = min(number, max(1, int(per_second * budget.seconds)))
+            return 2 * number
+        size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
+        price = 6 * price_of_forms(size, len(self.problem.lower))  # each kind of leaves
+        price += 3 * price_of_generators(size, num_neurons)
+        return few_nodes(price, budget)
 
     @property
     def _at_least(self) -> Fraction:
@@ -466,6 +525,11 @@ class _Question:
             num_points=self.best.num_points,
             num_boxes=self.search.num_boxes,
         )
+
+
+def _slightly_above(bound: float) -> Fraction:
+    """Return a short decimal above a bound in floats, by more than roundings may matter."""
+    return Fraction(decimal_above(Fraction(bound) + abs(Fraction(bound)) / 1_000, digits=4))
 
 
 def _rounded_up(bound: Fraction | None, limit: Fraction) -> Fraction:

@@ -218,6 +218,16 @@ class GridRun:
         """Return the intervals of neurons of the second network."""
         return others
 
+    def _narrowed_changes(
+        self,
+        number: int,
+        partners: Sequence[Interval],
+        changes: list[Interval],
+        others: list[Interval],
+    ) -> tuple[list[Interval], list[Interval]]:
+        """Return the intervals of differences and of neurons of the second network."""
+        return changes, others
+
     def _pairs(
         self, number: int, layer: GridLayer, z: GridForms, d: GridForms, ends: Sequence[Interval]
     ) -> tuple[list[PairBand], list[int]]:
@@ -229,6 +239,7 @@ class GridRun:
         partners = [ends[place] if place >= 0 else (0, 0) for place in layer.partners]
         changes = [(c - r - d.error, c + r + d.error) for c, r in zip(centers, radii, strict=True)]
         others = self._narrowed_pairs(number, partners, changes, others)
+        changes, others = self._narrowed_changes(number, partners, changes, others)
         found, signs = list[PairBand](), list[int]()
         for own, change, other in zip(partners, changes, others, strict=True):
             low, high = max(change[0], other[0] - own[1]), min(change[1], other[1] - own[0])

@@ -120,7 +120,7 @@ class Problem:
         column = RationalMatrix.column([Fraction(1), *y])
         return tuple((self.coordinates.inputs @ column).entries())
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of weights and biases of the networks."""
         networks = (self.first,) if self.second is None else (self.first, self.second)

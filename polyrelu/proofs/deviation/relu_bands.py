@@ -6,6 +6,8 @@ network from its partner. Numbers are integers on the grid of the rule, slopes i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "chord_slope",
     "neuron_band",
     "pair_band",
+    "pair_lines",
     "sign_of",
 ]
 
@@ -87,6 +90,45 @@ def pair_band(z: Interval, d: Interval, y: Interval, is_last: bool) -> PairBand:
     center = (low + high) // (2 * ONE)
     radius = max(-(-high // ONE) - center, center - low // ONE)
     return PairBand(p, q, center, radius, size)
+
+
+def pair_lines(
+    z: Interval, d: Interval, y: Interval
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Return p, q and r of affine functions above and below 2^16 (max(z + D, 0) - max(z, 0)).
+
+    Of two candidates the one that is closer in the middle is taken: by the sign of D alone, and by
+    the slopes of both neurons.
+    """
+    points, other = _corners(z, d), sign_of(*y)
+    values = [ONE * (_relu(x + t, other) - max(x, 0)) for x, t in points]
+    chord = chord_slope(*d)
+    above = [(0, chord), (chord_slope(*y) - _lower_slope(*z), chord_slope(*y))]
+    below = [(0, ONE - chord), (_lower_slope(*y) - chord_slope(*z), _lower_slope(*y))]
+    line = partial(_nearest_line, values=values, points=points, z=z, d=d)
+    return line(1, above), line(-1, below)
+
+
+def _nearest_line(
+    side: int,
+    slopes: Sequence[tuple[int, int]],
+    values: Sequence[int],
+    points: Sequence[tuple[int, int]],
+    z: Interval,
+    d: Interval,
+) -> tuple[int, int, int]:
+    """Return the affine function above (1) or below (-1) values that is least far in the middle."""
+    found = list[tuple[int, int, int]]()
+    for p, q in slopes:
+        rest = [v - p * x - q * t for v, (x, t) in zip(values, points, strict=True)]
+        found.append((p, q, max(rest) if side > 0 else min(rest)))
+    heights = [side * (p * (z[0] + z[1]) + q * (d[0] + d[1]) + 2 * r) for p, q, r in found]
+    return found[heights.index(min(heights))]
+
+
+def _lower_slope(low: int, high: int) -> int:
+    """Return the slope of the better line below a ReLU."""
+    return ONE if low >= 0 or (high > 0 and high > -low) else 0
 
 
 def _relu(y: int, sign: int) -> int:

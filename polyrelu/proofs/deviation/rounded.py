@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -31,11 +31,15 @@ from polyrelu.proofs.deviation.grid_layers import (
     shortest,
 )
 from polyrelu.proofs.deviation.grid_products import LONGEST, GridMatrix, Table
+from polyrelu.proofs.deviation.joint_rule import JointLayer, JointRun
 from polyrelu.proofs.deviation.relu_bands import Interval
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.support.typing import Floats
 
-__all__ = ["LayerPartners", "RoundedLeaf", "RoundedRule"]
+__all__ = ["LayerPartners", "LeafKind", "RoundedLeaf", "RoundedRule", "integer_weights"]
+
+#: Leaves without numbers: by forms; with backward bounds of each network; of both networks at once.
+LeafKind: TypeAlias = Literal["leaf", "backward", "joint"]
 
 #: For each hidden layer the partners of the neurons of the second network, and their scales.
 LayerPartners: TypeAlias = Sequence[tuple[int, Fraction] | None]
@@ -94,7 +98,7 @@ class RoundedLeaf:
         self, row: LinearRow, multiples: Mapping[int, Fraction] | None = None
     ) -> Fraction:
         """Return the upper bound of a row, with multiples of inequalities and cuts by sign."""
-        weights = _integer_weights(row)
+        weights = integer_weights(row)
         total, error = _combination(weights[1:], self._forms)
         if not multiples:
             found = int(total[0]) + int(np.abs(total[1:]).sum()) + error
@@ -110,27 +114,30 @@ class RoundedLeaf:
         return bound / (scale * weights[0] << self._rule.grid) + row.constant
 
     def upper_bounds(self, rows: Sequence[LinearRow]) -> list[Fraction]:
-        """Return upper bounds of rows; on a leaf `backward` the better ones of two."""
+        """Return upper bounds of rows; on leaves `backward` and `joint` the best ones of all."""
         found = [self.upper_bound(row) for row in rows]
         if not isinstance(self._run, BackwardRun):
             return found
         return list(map(min, found, self._backward_bounds(self._run, rows)))
 
     def _backward_bounds(self, run: BackwardRun, rows: Sequence[LinearRow]) -> list[Fraction]:
-        """Return the backward bounds of rows."""
+        """Return the backward bounds of rows; on a leaf `joint` the better ones of two."""
         size = len(self._box)
         inputs, errors = np.zeros((len(rows), 1 + size), dtype=object), list[int]()
         outputs: tuple[list[dict[int, int]], ...] = ([], [])
         scales = list[int]()
         for k, row in enumerate(rows):
-            scale, x, both, other = _integer_weights(row)
+            scale, x, both, other = integer_weights(row)
             outputs[0].append({i: w - other.get(i, 0) for i, w in both.items()})
             outputs[1].append(other)
             entries, error = _combination((x,), self._forms)
             inputs[k] = entries[: 1 + size]
             errors.append(error)
             scales.append(scale)
-        bounds = run.row_bounds(outputs, inputs, np.array(errors, dtype=object))
+        counted = np.array(errors, dtype=object)
+        bounds = run.row_bounds(outputs, inputs, counted)
+        if isinstance(run, JointRun):
+            bounds = list(map(min, bounds, run.joint_row_bounds(outputs, inputs, counted)))
         return [
             bound / scale + row.constant
             for bound, scale, row in zip(bounds, scales, rows, strict=True)
@@ -138,13 +145,13 @@ class RoundedLeaf:
 
     def input_parts(self, row: LinearRow) -> list[int]:
         """Return how much a row depends on each coordinate: sizes of its first generators."""
-        weights = _integer_weights(row)
+        weights = integer_weights(row)
         total, _ = _combination(weights[1:], self._forms)
         return [abs(int(entry)) for entry in total[1 : 1 + len(self._box)]]
 
     def float_form(self, row: LinearRow) -> Floats:
         """Return the form of a row in floats, the center first."""
-        weights = _integer_weights(row)
+        weights = integer_weights(row)
         total, _ = _combination(weights[1:], self._forms)
         found = _to_floats(total, weights[0] << self._rule.grid)
         found[0] += nearest_float(row.constant.numerator, row.constant.denominator)
@@ -186,7 +193,7 @@ class RoundedLeaf:
         return np.array([center, *reach], dtype=object), 0
 
 
-def _integer_weights(row: LinearRow) -> tuple[int, dict[int, int], dict[int, int], dict[int, int]]:
+def integer_weights(row: LinearRow) -> tuple[int, dict[int, int], dict[int, int], dict[int, int]]:
     """Return a denominator, and the weights of inputs, values and differences over it.
 
     The second network is the first one plus the difference.
@@ -236,6 +243,10 @@ class RoundedRule:
         The number of inequalities of the domain.
     oblique
         The numbers of those in several coordinates.
+    layers
+        The layers on the grid.
+    in_core
+        Rows, and the rule for them in the compiled core, once it was asked for (`CompiledRule`).
     """
 
     def __init__(
@@ -251,10 +262,11 @@ class RoundedRule:
         forms = coordinates.inequalities
         self.num_inequalities = len(forms)
         self.oblique = [n for n, form in enumerate(forms) if form and sum(map(bool, form[0])) > 1]
+        self.in_core: tuple[Sequence[LinearRow], Any] | None = None
         self._last: tuple[_Corners, _Box, GridStart] | None = None
         pairs = [] if second is None else _all_partners(first, second, matching)
         self._partners = pairs
-        self._layers = [
+        self.layers = [
             self._layer(first, second, number, pairs) for number in range(1, first.depth + 1)
         ]
 
@@ -270,22 +282,16 @@ class RoundedRule:
         if second is None:
             none = None, None, None, (), ()
             return GridLayer(own, own_bias, *none, is_hidden, is_last, is_exact, True)
-        before, after = pairs[number - 1], pairs[number]
-        scales = _scales(after)
-        aligned, own_shift = _aligned(second, number, pairs)
-        places = tuple(-1 if entry is None else entry[0] for entry in after)
-        chosen = _selection(places, weight.nrows)
-        sources = tuple(-1 if entry is None else entry[0] for entry in before)
-        by_values = aligned @ _selection(sources, weight.ncols) - chosen @ weight
-        shift = GridMatrix(own_shift - chosen @ bias, self.grid)
+        (aligned, _), (by_values, moved) = _differences(first, second, number, pairs)
+        shift = GridMatrix(moved, self.grid)
         return GridLayer(
             own,
             own_bias,
             GridMatrix(by_values, self.grid),
             GridMatrix(aligned, self.grid),
             shift.rows[:, 0],
-            places,
-            scales,
+            _places(pairs[number]),
+            _scales(pairs[number]),
             is_hidden,
             is_last,
             is_exact,
@@ -297,17 +303,20 @@ class RoundedRule:
         lower: Sequence[Fraction],
         upper: Sequence[Fraction],
         signs: Mapping[Neuron, int] | None = None,
-        is_backward: bool = False,
+        kind: LeafKind = "leaf",
     ) -> RoundedLeaf:
         """Return the forms on a box in the coordinates, with signs of neurons cut from the root.
 
-        On a leaf `backward` intervals are narrower, and take longer.
+        On leaves `backward` and `joint` intervals are narrower, and take longer.
         """
         box, start = self._start((tuple(lower), tuple(upper)))
         run = GridRun(self.grid, signs or {}, start)
-        if is_backward:
-            run = BackwardRun(self.grid, signs or {}, start, self._backward_layers)
-        for number, layer in enumerate(self._layers, 1):
+        if kind == "joint" and self.second is not None:
+            layers = self.backward_layers, self._joint_layers
+            run = JointRun(self.grid, signs or {}, start, *layers)
+        elif kind != "leaf":
+            run = BackwardRun(self.grid, signs or {}, start, self.backward_layers)
+        for number, layer in enumerate(self.layers, 1):
             if not run.add(number, layer):
                 return RoundedLeaf(True, (), (), (), (), self, box, (), (), run)
         forms = (run.inputs, run.values, *([run.differences] if run.differences else []))
@@ -326,7 +335,7 @@ class RoundedRule:
         )
 
     @cached_property
-    def _backward_layers(self) -> list[list[BackwardLayer]]:
+    def backward_layers(self) -> list[list[BackwardLayer]]:
         """The layers of both networks for bounds from later layers to the first one."""
         numbers, grid = range(1, self.first.depth + 1), self.grid
         layers = [(self.first.weight(n), self.first.bias(n)) for n in numbers]
@@ -336,9 +345,20 @@ class RoundedRule:
             found.append([BackwardLayer(*layer, grid) for layer in aligned])
         return found
 
+    @cached_property
+    def _joint_layers(self) -> list[JointLayer]:
+        """The layers of both networks for the same with differences."""
+        assert self.second is not None
+        found = list[JointLayer]()
+        for number in range(1, self.first.depth + 1):
+            own = self.first.weight(number), self.first.bias(number)
+            others, changes = _differences(self.first, self.second, number, self._partners)
+            found.append(JointLayer(own, changes, others[0], self.grid))
+        return found
+
     def partner(self, layer: int, index: int) -> int:
         """Return the partner in the first network of a neuron of the second one, -1 without one."""
-        return self._layers[layer - 1].partners[index]
+        return self.layers[layer - 1].partners[index]
 
     def scale(self, neuron: Neuron) -> Fraction:
         """Return the positive number by which the forms of a neuron are divided.
@@ -346,7 +366,7 @@ class RoundedRule:
         Only a neuron of the second network with a partner has a number other than 1.
         """
         which, layer, index = neuron
-        return self._layers[layer - 1].scales[index] if which else Fraction(1)
+        return self.layers[layer - 1].scales[index] if which else Fraction(1)
 
     def slack(self, number: int) -> tuple[Fraction, ...]:
         """Return an inequality of the domain, c - a·x, as a row in (1, y)."""
@@ -365,18 +385,19 @@ class RoundedRule:
         Box and first layer of the last call are kept, since many nodes of a tree have one box.
         """
         if self._last is None or self._last[0] != corners:
-            box = tuple(map(self._on_grid, *corners))
+            box = tuple(map(self.on_grid, *corners))
             inputs = self._inputs(box)
-            z, d = layer_forms(self._layers[0], inputs, None, self.grid)
+            z, d = layer_forms(self.layers[0], inputs, None, self.grid)
             self._last = corners, box, GridStart(inputs, z, d)
         return self._last[1:]
 
-    def _on_grid(self, low: Fraction, high: Fraction) -> tuple[int, int]:
+    def on_grid(self, low: Fraction, high: Fraction) -> tuple[int, int]:
         """Return center and radius of an interval."""
-        unit = 1 << self.grid
-        bottom, top = low * unit, high * unit
-        center = (bottom + top) // 2
-        return center, max(0, -((bottom - center) // 1), -((center - top) // 1))
+        (first, below), (last, above) = (
+            (end.numerator << self.grid, end.denominator) for end in (low, high)
+        )
+        center = (first * above + last * below) // (2 * below * above)
+        return center, max(0, center - first // below, -(-last // above) - center)
 
     def _inputs(self, box: Sequence[tuple[int, int]]) -> GridForms:
         """Return the forms of the inputs."""
@@ -416,6 +437,22 @@ def _aligned(
     inverse = [1 / scale for scale in _scales(pairs[number])]
     weight = second.weight(number).scale_columns(_scales(pairs[number - 1]))
     return weight.scale_rows(inverse), second.bias(number).scale_rows(inverse)
+
+
+def _differences(
+    first: Network, second: Network, number: int, pairs: Sequence[LayerPartners]
+) -> tuple[tuple[RationalMatrix, RationalMatrix], tuple[RationalMatrix, RationalMatrix]]:
+    """Return the aligned layer of the second network, and what it adds to its partners' layer."""
+    weight, bias = first.weight(number), first.bias(number)
+    aligned, shift = _aligned(second, number, pairs)
+    chosen = _selection(_places(pairs[number]), weight.nrows)
+    below = _selection(_places(pairs[number - 1]), weight.ncols)
+    return (aligned, shift), (aligned @ below - chosen @ weight, shift - chosen @ bias)
+
+
+def _places(partners: LayerPartners) -> tuple[int, ...]:
+    """Return the indices of partners, -1 without one."""
+    return tuple(-1 if entry is None else entry[0] for entry in partners)
 
 
 def _scales(partners: LayerPartners) -> tuple[Fraction, ...]:

@@ -19,12 +19,24 @@ class DeviationSettings:
         Maximum number of boxes that are bounded at a time.
     boxes_per_check
         Maximum number of boxes to which the rule of certificates is applied in one step.
+    boxes_tried
+        Number of boxes of such a step to which each kind of leaves is applied; one that closes none
+        of them is not applied to the others.
     fallback_work
         Units of work for bounds on few large boxes, where a search was not finished.
     fallback_share
         Share of a limit of time for these bounds, in thousands of units of work per second.
     fallback_growth
         How many times as many nodes each tree of these boxes has as the one before, after a limit.
+    fallback_leaves
+        Number of boxes for such bounds by the compiled core, and of them for each second of a limit
+        of time.
+    search_share, proof_share
+        The shares of a limit of time after which a first search for bounds ends, and the last proof
+        of what was found; the rest is for bounds on fewer boxes, where no proof is done.
+    search_growth, least_growth
+        Factor by which a search grows at most before there is another proof, and below which it
+        ends.
     exact_share
         Share of the remaining work for the search for an exact maximum.
     first_share
@@ -84,9 +96,15 @@ class DeviationSettings:
     budget: float = 600_000
     boxes_per_step: int = 128
     boxes_per_check: int = 32
+    boxes_tried: int = 4
     fallback_work: float = 2_000
     fallback_share: float = 0.001
     fallback_growth: int = 8
+    fallback_leaves: tuple[int, int] = (2_000, 60)
+    search_share: float = 0.05
+    proof_share: float = 0.9
+    search_growth: float = 4.0
+    least_growth: float = 0.125
     exact_share: float = 0.5
     first_share: float = 0.002
     max_exact_inputs: int = 3

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import sys
+import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -271,6 +273,28 @@ def test_signs_and_boxes_find_the_same_maximum(
             assert _accepted(found.certificate, tmp_path)
 
 
+def test_searches_and_proofs_by_turns(tmp_path: Path) -> None:
+    """A limit of time that is not reached leaves the answer within the gap, as without a limit."""
+    net = _random((5, 8, 6, 1), 3)
+    other = _noisy(net, 3)
+    found = polyrelu.deviation(net, other, "box:-1/4,1/4", gap="1/2", time_limit=600, budget=None)
+    assert isinstance(found, DeviationBounds)
+    assert found.at_most <= found.at_least * Fraction(3, 2)
+    assert _accepted(found.certificate, tmp_path)
+    shown = [json.loads(line) for line in found.certificate.to_bytes().splitlines()[1:-1]]
+    assert any(record != ["open"] for record in shown)
+
+
+def test_joint_leaves_make_small_differences_small(tmp_path: Path) -> None:
+    """Leaves of both networks at once prove what leaves of each network do not."""
+    net = _random((4, 8, 8, 8, 1), 5)
+    other = _noisy(net, 5, Fraction(1, 2**16))
+    found = polyrelu.deviation(net, other, "box:-1/8,1/8", gap=1)
+    assert isinstance(found, DeviationBounds)
+    assert b'["joint"]' in found.certificate.to_bytes()
+    assert _accepted(found.certificate, tmp_path)
+
+
 def test_a_limit_of_time_leaves_bounds(tmp_path: Path) -> None:
     net = _random((4, 8, 8, 1), 5)
     found = polyrelu.deviation(net, _noisy(net, 6), "box:-1,1", gap=0, time_limit=0.5, budget=None)
@@ -296,6 +320,8 @@ def test_a_second_limit_leaves_the_bounds_that_are_done(
             closed.append(tree.tree.num_nodes)
             if len(closed) == 3:
                 raise KeyboardInterrupt
+        else:
+            time.sleep(0.5)  # no proof ends in time
         close(tree, *arguments, **options)
 
     monkeypatch.setattr(CertifiedTree, "close", slow)

@@ -41,6 +41,16 @@ def test_no_work_at_all() -> None:
     assert Budget().has_work
 
 
+def test_an_early_part_ends_sooner_and_names_the_whole_limit() -> None:
+    whole = Budget(work=10, seconds=3600)
+    early = whole.early(0)
+    with pytest.raises(LimitReached, match="the time limit of 3600 seconds was reached"):
+        early.check()
+    whole.check()
+    assert 0 <= whole.elapsed < 3600
+    assert Budget(work=1).early(0.5).seconds is None
+
+
 def test_a_trial_spends_from_the_whole() -> None:
     whole = Budget(100)
     trial = whole.trial(0.3)

@@ -1,0 +1,173 @@
+"""The rule of certificates by the compiled core, for many boxes at a time.
+
+The core has integers of 128 bits. It finds the integers of `rounded.RoundedRule`, or says that they
+are too long for it; the rule in Python serves then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu._core import chosen_engine
+from polyrelu.certificate import LinearRow
+from polyrelu.proofs.deviation.grid_layers import GridLayer
+from polyrelu.proofs.deviation.grid_products import GridMatrix
+from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule, integer_weights
+
+__all__ = ["CompiledRule", "FoundBounds"]
+
+_Corners: TypeAlias = tuple[Sequence[Fraction], Sequence[Fraction]]
+_KINDS: tuple[LeafKind, ...] = ("leaf", "backward", "joint")
+_Matrix: TypeAlias = tuple[NDArray[np.int64], bool]
+
+
+class _State(IntEnum):
+    """What the core says of a box."""
+
+    BOUNDED, EMPTY, TOO_LONG = range(3)
+
+
+class _Core(Protocol):
+    """See `polyrelu._core.compiled.GridRule`."""
+
+    def bound(
+        self,
+        centers: NDArray[np.int64],
+        radii: NDArray[np.int64],
+        signs: NDArray[np.int8] | None,
+        kind: int,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+        """Apply the rule to boxes."""
+
+
+class FoundBounds(NamedTuple):
+    """What the rule finds on a box: bounds of the rows, none if no point has the signs."""
+
+    is_empty: bool
+    rows: list[Fraction]
+    num_new_generators: int
+
+
+class CompiledRule:
+    """The rule for some rows in the core.
+
+    Parameters
+    ----------
+    rule
+        The rule; its domain has no equations.
+    rows
+        The rows.
+    """
+
+    def __init__(self, rule: RoundedRule, rows: Sequence[LinearRow], core: _Core) -> None:
+        self._rule, self._core = rule, core
+        self._rows = [(integer_weights(row)[0], row.constant) for row in rows]
+
+    @classmethod
+    def of(cls, rule: RoundedRule, rows: Sequence[LinearRow]) -> CompiledRule | None:
+        """Return the rule in the core; None where that is not installed, or has no such numbers."""
+        if chosen_engine().name != "compiled" or rule.coordinates.domain.equations:
+            return None
+        if rule.in_core is None or rule.in_core[0] is not rows:
+            try:
+                made: CompiledRule | None = cls(rule, rows, _in_core(rule, rows))
+            except (OverflowError, ValueError):
+                made = None
+            rule.in_core = rows, made
+        found: CompiledRule | None = rule.in_core[1]
+        return found
+
+    def bounds(
+        self,
+        boxes: Sequence[_Corners],
+        kind: LeafKind,
+        signs: NDArray[np.int8] | None = None,
+    ) -> list[FoundBounds | None]:
+        """Return bounds on boxes, None where the numbers are too long.
+
+        `signs` has a row for each box: layer by layer the signs of neurons of the first network,
+        then of the second one, 0 for those that were not cut.
+        """
+        on_grid = [[self._rule.on_grid(*ends) for ends in zip(*box, strict=True)] for box in boxes]
+        if any(max(map(abs, pair)) >> 62 for box in on_grid for pair in box):
+            return [None] * len(boxes)
+        both = np.array(on_grid, dtype=np.int64).reshape(len(boxes), -1, 2)
+        centers, radii = (np.ascontiguousarray(both[:, :, k]) for k in (0, 1))
+        last = _KINDS.index(kind)
+        if self._rule.second is None:
+            last = min(last, _KINDS.index("backward"))
+        states, generators, high, low = self._core.bound(centers, radii, signs, last)
+        numbers = (high[:, : last + 1].astype(object) << 64) + low[:, : last + 1]
+        listed = zip(states.tolist(), generators.tolist(), numbers.tolist(), strict=True)
+        return [self._found(*entry) for entry in listed]
+
+    def _found(self, state: int, generators: int, numbers: list[list[int]]) -> FoundBounds | None:
+        """Return the bounds of a box, given integers for each kind of leaf."""
+        if state == _State.TOO_LONG:
+            return None
+        if state == _State.EMPTY:
+            return FoundBounds(True, [], 0)
+        grid, bounds = self._rule.grid, list[Fraction]()
+        for k, (scale, constant) in enumerate(self._rows):
+            least = min([numbers[0][k] << grid, *(part[k] for part in numbers[1:])])
+            bound = Fraction(least, scale << 2 * grid)
+            bounds.append(bound + constant if constant else bound)
+        return FoundBounds(False, bounds, generators)
+
+
+def _in_core(rule: RoundedRule, rows: Sequence[LinearRow]) -> _Core:
+    from polyrelu._core import compiled
+
+    is_single = rule.second is None
+    layers = [_layer(rule, number, layer) for number, layer in enumerate(rule.layers)]
+    tables = [
+        np.zeros((len(rows), width), dtype=np.int64)
+        for width in (
+            rule.first.num_inputs,
+            rule.first.num_outputs,
+            0 if is_single else rule.first.num_outputs,
+        )
+    ]
+    for k, row in enumerate(rows):
+        for table, weights in zip(tables, integer_weights(row)[1:], strict=True):
+            for i, weight in weights.items():
+                table[k, i] = weight
+    on_x, on_values, on_differences = tables
+    inputs = rule.first.num_inputs
+    made: _Core = compiled.GridRule(
+        rule.grid, inputs, is_single, layers, (on_x, on_values, on_differences)
+    )
+    return made
+
+
+def _layer(rule: RoundedRule, number: int, layer: GridLayer) -> tuple[Any, ...]:
+    """Return the tables of a layer."""
+    none = np.zeros((0, 0), dtype=np.int64), False
+    by_values = by_differences = shift = other_bias = none
+    if layer.by_values is not None and layer.by_differences is not None:
+        other = rule.backward_layers[1][number]
+        by_values, by_differences = _matrix(layer.by_values), _matrix(layer.by_differences)
+        assert layer.shift is not None
+        shift = layer.shift.astype(np.int64), not layer.is_shift_exact
+        other_bias = other.matrix.rows[-1].astype(np.int64), bool(other.slack)
+    return (
+        _matrix(layer.own),
+        (layer.bias.astype(np.int64), not layer.is_bias_exact),
+        by_values,
+        by_differences,
+        shift,
+        other_bias,
+        np.array(layer.partners, dtype=np.int32),
+        layer.is_hidden,
+        layer.is_last_hidden,
+    )
+
+
+def _matrix(matrix: GridMatrix) -> _Matrix:
+    return matrix.rows.astype(np.int64), matrix.is_rounded

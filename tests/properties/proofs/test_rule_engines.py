@@ -1,0 +1,135 @@
+"""The rule of certificates of bounds in Python and in the compiled core: the same integers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+from typing import Literal, get_args
+
+import numpy as np
+import pytest
+
+import polyrelu
+from polyrelu import Network, Polyhedron
+from polyrelu._core import VARIABLE, chosen_engine
+from polyrelu.certificate import LinearRow
+from polyrelu.proofs.deviation.compiled_rule import CompiledRule
+from polyrelu.proofs.deviation.grid_layers import Neuron
+from polyrelu.proofs.deviation.rounded import LayerPartners, LeafKind, RoundedRule
+from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from tests.generators.campaigns import case, few_and_all
+
+F = Fraction
+
+pytestmark = pytest.mark.skipif(
+    chosen_engine().name != "compiled", reason="the compiled core is not installed"
+)
+
+
+def _network(
+    random: Random, widths: list[int], last: Literal["affine", "relu"], like: Network | None
+) -> Network:
+    """Return a network with random weights, or with small changes of others."""
+    layers = []
+    for number, (n, m) in enumerate(pairwise(widths), 1):
+        weight = [[F(random.randint(-64, 64), 32) for _ in range(n)] for _ in range(m)]
+        bias = [F(random.randint(-32, 32), 32) for _ in range(m)]
+        if like is not None:
+            old, change = like.layers[number - 1], F(random.randint(-8, 8), 3_000)
+            weight = [
+                [x + change * (j % 3) for j, x in enumerate(row)] for row in old.weight.rows()
+            ]
+            bias = [x + change for x in old.bias.entries()]
+        layers.append((weight, bias))
+    return polyrelu.from_arrays(layers, last=last)
+
+
+def _rule(random: Random) -> RoundedRule:
+    """Return a rule for one network, two unrelated ones, or a network and a copy."""
+    hidden = [random.randint(1, 7) for _ in range(random.randint(0, 3))]
+    widths = [random.randint(1, 3), *hidden, 2]
+    kinds: list[Literal["affine", "relu"]] = ["affine", "affine", "relu"]
+    last = random.choice(kinds)
+    first, second = _network(random, widths, last, None), None
+    matching = list[LayerPartners]()
+    if random.random() < 0.8:
+        like = first if random.random() < 0.7 else None
+        others = widths if like else [widths[0], *(random.randint(1, 7) for _ in hidden), 2]
+        second = _network(random, others, last, like)
+        if like is None:
+            for one, two in zip(hidden, others[1:-1], strict=True):
+                partners = [(random.randrange(one), F(random.randint(1, 5), 2)) for _ in range(two)]
+                matching.append([x if random.random() < 0.8 else None for x in partners])
+    domain = Polyhedron.box([-1] * widths[0], [1] * widths[0])
+    grid = random.choice([12, 30, 44, 51, 56])
+    return RoundedRule(first, second, DomainCoordinates.of(domain), matching, grid)
+
+
+def _box(random: Random, size: int) -> tuple[list[Fraction], list[Fraction]]:
+    lower = [F(random.randint(-24, 12), 24) for _ in range(size)]
+    return lower, [x + F(random.randint(0, 12), random.choice([12, 700])) for x in lower]
+
+
+def _signs(random: Random, rule: RoundedRule) -> tuple[dict[Neuron, int], np.ndarray]:
+    """Return signs of some neurons, and the same in the order of the core."""
+    found, listed = dict[Neuron, int](), list[int]()
+    for number in range(1, rule.first.num_hidden_layers + 1):
+        for which, network in enumerate((rule.first, rule.second)):
+            for i in range(0 if network is None else network.widths[number]):
+                sign = random.choice([0] * 12 + [1, -1])
+                listed.append(sign)
+                if sign:
+                    found[which, number, i] = sign
+    return found, np.array([listed], dtype=np.int8)
+
+
+@pytest.mark.parametrize("number", few_and_all(60, 1_500))
+def test_both_engines_have_the_same_bounds(number: int) -> None:
+    num_long = num_empty = 0
+    for seed in range(number):
+        random = Random(seed)
+        rule = _rule(random)
+        on_g = {0: F(-1), 1: F(random.randint(-3, 3))} if rule.second is not None else {}
+        rows = (
+            LinearRow({0: F(1)}, on_g),
+            LinearRow({1: F(2, 3)}, on_g, {0: F(random.randint(-2, 2), 5)}, F(1, 7)),
+        )
+        core = CompiledRule.of(rule, rows)
+        if core is None:  # the grid is too fine
+            num_long += 1
+            continue
+        box = _box(random, rule.first.num_inputs)
+        for cuts, signs in (({}, None), _signs(random, rule)):
+            for kind in get_args(LeafKind):
+                (found,) = core.bounds([box], kind, signs)
+                if found is None:
+                    num_long += 1
+                    continue
+                leaf = rule.leaf(*box, cuts, kind)
+                with case(seed):
+                    assert found.is_empty == leaf.is_empty
+                    if leaf.is_empty:
+                        num_empty += 1
+                        continue
+                    assert found.rows == leaf.upper_bounds(rows)
+                    assert found.num_new_generators == leaf.num_new_generators
+    assert num_empty > 0
+    assert num_long < number
+
+
+def test_numbers_that_are_too_long_are_left_to_python() -> None:
+    net = polyrelu.from_arrays([([[2**20], [-(2**20)]], [0, 1]), ([[2**18, 1]], [0])])
+    coordinates = DomainCoordinates.of(Polyhedron.box([-1], [1]))
+    rows = (LinearRow({0: F(1)}),)
+    core = CompiledRule.of(RoundedRule(net, None, coordinates, grid=40), rows)
+    assert core is not None
+    assert core.bounds([([F(-1)], [F(1)])], "backward") == [None]
+    assert CompiledRule.of(RoundedRule(net, None, coordinates, grid=90), rows) is None
+
+
+def test_another_engine_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "numpy")
+    net = polyrelu.from_arrays([([[1]], [0]), ([[1]], [0])])
+    rule = RoundedRule(net, None, DomainCoordinates.of(Polyhedron.box([-1], [1])))
+    assert CompiledRule.of(rule, (LinearRow({0: F(1)}),)) is None
