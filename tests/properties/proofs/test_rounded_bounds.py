@@ -312,7 +312,7 @@ def test_a_backward_leaf_is_closed_by_the_bound_and_not_below(
             verdicts.append(checker.check_bytes(written(file)).verdict)
         with case(seed):
             assert verdicts == ["accepted", "rejected"]
-    assert num_better > number // 10
+    assert num_better > number // 20
 
 
 @pytest.mark.parametrize("number", few_and_all(6, 40))
