@@ -60,7 +60,7 @@ PARTS = (
 )
 #: Seconds for which the processes of a cluster are looked at before they have work.
 _IDLE_SECONDS = 30
-DEVIATION_WIDTHS, AT_MOST = (5, 24, 24, 2), Fraction(1, 15)
+DEVIATION_WIDTHS, AT_MOST = (4, 64, 64, 64, 2), Fraction(16, 25)
 
 
 def main() -> None:
