@@ -187,7 +187,7 @@ def _estimate_by_planes(written: Sequence[Path], bound: int) -> int | None:
     document = json.loads((gzip.open if packed else open)(written[-1], "rb").read())
     networks = [(path.name, path.read_bytes()) for path in written[:-1]]
     (ridges,) = (own for own in document["proof"]["hypotheses"] if own["id"] == "ridges")
-    planes, found = ridges["evidence"]["slices"], None
+    planes, found = list(checker.with_inputs(ridges["evidence"]["slices"])), None
 
     def paid(chosen: list[Any]) -> Meter:
         """Return what was paid until the families, with these planes."""

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,6 +157,37 @@ def test_the_cost_of_theorem_d_is_estimated_from_its_planes(
     assert found is not None
     assert found.kind == "estimated"
     assert cost <= found.units <= 10 * cost
+
+
+def test_planes_in_the_sample_keep_the_inputs_of_planes_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planes may leave out their inputs; between those of a sample others list them."""
+    document = json.loads((CERTIFICATES / "valid" / "deep-planes.json").read_text())
+    (ridges,) = (own for own in document["proof"]["hypotheses"] if own["id"] == "ridges")
+    rows, copies = list[dict[str, Any]](), list[dict[str, Any]]()
+    for plane in ridges["evidence"]["slices"]:
+        vectors = [plane["point"], *plane["directions"]]
+        inputs = [k for k, entries in enumerate(zip(*vectors, strict=True)) if {*entries} != {"0"}]
+        point, *directions = (" ".join(row[k] for k in inputs) for row in vectors)
+        ridges_there = {"ridges": plane["ridges"]}
+        entry = {"denominator": "1", "point": point, "directions": directions, **ridges_there}
+        rows.append({"inputs": " ".join(map(str, inputs)), **entry})
+        copies += [rows[-1], *[entry] * 39]
+    rows += copies
+    path, found = tmp_path / "cert.json", list[CheckCost | None]()
+    for listed in (rows, list(checker.with_inputs(rows))):
+        ridges["evidence"]["slices"] = listed
+        path.write_text(json.dumps(document))
+        report = checker.check_file(path)
+        assert report.verdict == "accepted"
+        monkeypatch.setattr(module, "MEASURED", 9 * report.cost // 10)
+        found.append(check_cost(argparse.Namespace(), [path]))
+    short, long = found
+    assert short is not None
+    assert long is not None
+    assert short.kind == long.kind == "estimated"
+    assert long.units <= 1.2 * short.units
 
 
 def _with_many_planes(path: Path, folder: Path) -> Path:
