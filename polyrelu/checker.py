@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8296  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8299      theorem monotone
   8403  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10535  5.9 Teaching sets: theorem parallel-lines
- 10549      theorem parallel-lines
- 10655    Files
- 10795    The command line
+ 10728  5.9 Teaching sets: theorem parallel-lines
+ 10742      theorem parallel-lines
+ 10848    Files
+ 10988    The command line
 """
 
 from __future__ import annotations
@@ -8649,6 +8649,8 @@ FULL = 1 << SLOPE
 SPARE_BITS = 24
 
 Interval = tuple[int, int]
+#: The intervals of the partner of a neuron of g, of the difference, and its own.
+PairEnds = tuple[Interval, Interval, Interval]
 #: Cuts by sign above a node: network, layer from 1, index, and the side.
 SignCuts = dict[tuple[int, int, int], int]
 
@@ -8682,6 +8684,24 @@ class EmptyNode(Exception):  # noqa: N818
 def sign_of(ends: Interval) -> int:
     """1 if never negative, -1 if never positive, 0 if open."""
     return 1 if ends[0] >= 0 else -1 if ends[1] <= 0 else 0
+
+
+def intersection(one: Interval, two: Interval) -> Interval:
+    """What two intervals have in common; the first end is the larger one if it is nothing."""
+    return max(one[0], two[0]), min(one[1], two[1])
+
+
+def nonempty(ends: Interval) -> Interval:
+    """The interval of a neuron or of a difference; the node is empty if there is none."""
+    if ends[0] > ends[1]:
+        raise EmptyNode
+    return ends
+
+
+def cut_by_sign(ends: Interval, side: int) -> Interval:
+    """The part of an interval with a sign; all of it if the side is 0."""
+    low, high = ends
+    return (max(low, 0), high) if side > 0 else (low, min(high, 0)) if side < 0 else ends
 
 
 def slope_of(ends: Interval) -> int:
@@ -8785,7 +8805,7 @@ class JointForms:
         self.differences = FormList([], [], 0, [], 0)
         self.signs = list[tuple[list[int], list[int]]]()
         self.ends = list[list[Interval]]()
-        self.pair_ends = list[list[tuple[Interval, Interval, Interval]]]()
+        self.pair_ends = list[list[PairEnds]]()
         self.kept = dict[tuple[int, int, int], tuple[int, list[int], int]]()
         self.new = list[tuple[int, int, int]]()  # which list, index, new coefficient
         self.num_hidden = 0
@@ -8794,15 +8814,19 @@ class JointForms:
         """Make the forms of all layers."""
         self.num_hidden = sum(layer.is_hidden for layer in layers)
         for number, layer in enumerate(layers, 1):
-            self.widen(layer)
-            self.charge(layer)
-            z = self.preactivations(layer.own, layer.bias, layer.is_bias_exact)
-            others = layer.by_differences
-            d = self.preactivations(layer.by_values, layer.shift, layer.is_shift_exact, others)
+            z, d = self.forms_of(layer)
             self.values, self.differences = z, d
             self.see(number, layer, z, d)
             if layer.is_hidden:
                 self.activate(number, layer, z, d, cuts)
+
+    def forms_of(self, layer: GridLayer) -> tuple[FormList, FormList]:
+        """The forms of the preactivations of a layer, and of their differences."""
+        self.widen(layer)
+        self.charge(layer)
+        z = self.preactivations(layer.own, layer.bias, layer.is_bias_exact)
+        others = layer.by_differences
+        return z, self.preactivations(layer.by_values, layer.shift, layer.is_shift_exact, others)
 
     def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
         """Look at the forms of the preactivations of a layer, and of their differences."""
@@ -8984,10 +9008,7 @@ class JointForms:
         self.meter.pay(4 * self.packing.count, self.packing.slot)
         self.meter.hold(cells_of(2 * self.packing.count, self.packing.slot))
         self.kept[neuron] = center, self.packing.digits(packed), error
-        low, high = (max(ends[0], 0), ends[1]) if side > 0 else (ends[0], min(ends[1], 0))
-        if low > high:
-            raise EmptyNode
-        return low, high
+        return nonempty(cut_by_sign(ends, side))
 
     def combined(
         self,
@@ -9038,13 +9059,29 @@ class JointForms:
 Ends = tuple[Fraction, Fraction]
 
 
+class KeptIntervals(NamedTuple):
+    """What nodes below inherit: intervals of neurons of f and of pairs in each layer of ReLUs.
+
+    There are none if `ends` is empty. `cells` is the memory that they take.
+    """
+
+    ends: list[list[Interval]]
+    pair_ends: list[list[PairEnds]]
+    cells: int
+
+
 class NodeBox:
-    """The intervals of the coordinates, on the grid as well, and the cuts by sign."""
+    """The intervals of the coordinates, on the grid as well, and the cuts by sign.
+
+    `inherited` are the intervals of neurons that hold at the node.
+    """
 
     def __init__(self, domain: Domain, grid: int, meter: Meter) -> None:
         self.grid, self.meter, self.ends = grid, meter, list[Ends]()
         self.signs: SignCuts = {}
-        self.trail = list[tuple[Any, Any]]()  # a coordinate and what was there before, or a neuron
+        self.inherited = KeptIntervals([], [], 0)
+        #: A coordinate, or None for intervals, with what was there before; or a neuron.
+        self.trail = list[tuple[Any, Any]]()
         for k in range(1, domain.dimension() + 1):
             sides = domain.sides.get((k, True)), domain.sides.get((k, False))
             fact = "a domain that bounds every coordinate on both sides"
@@ -9075,6 +9112,14 @@ class NodeBox:
         self.trail.append((neuron, None))
         self.signs[neuron] = side
 
+    def inherit(self, ends: list[list[Interval]], pair_ends: list[list[PairEnds]]) -> None:
+        """Let intervals hold from here on; the ones before stay if a node is empty."""
+        cells = 8 + sum(cells_of(3, longest([x])) for layer in ends for x in layer)
+        cells += sum(cells_of(5, longest(x)) for layer in pair_ends for x in layer)
+        self.meter.hold(cells)
+        self.trail.append((None, self.inherited))
+        self.inherited = KeptIntervals(ends, pair_ends, cells)
+
     def back(self, length: int) -> None:
         """Undo changes until the given number of them is left."""
         while len(self.trail) > length:
@@ -9082,9 +9127,12 @@ class NodeBox:
             if isinstance(key, int):
                 self.meter.release(cells_of(8, sum(map(bits_of, self.ends[key]))))
                 self.ends[key], self.rounded[key] = before
-                continue
-            self.meter.release(8)
-            del self.signs[key]
+            elif key is None:
+                self.meter.release(self.inherited.cells)
+                self.inherited = before
+            else:
+                self.meter.release(8)
+                del self.signs[key]
 
 
 class NodeInputs:
@@ -9693,24 +9741,23 @@ class BackwardForms(JointForms):
         """The interval of a neuron; an open one of a later layer is bounded backwards."""
         if number == 1 or sign_of(ends):
             return ends
+        return nonempty(intersection(ends, self.bounds(which, number, index)))
+
+    def bounds(self, which: int, number: int, index: int) -> Interval:
+        """The backward bounds of a neuron."""
         found = list[int]()
         for side in (1, -1):
             weights = [0] * self.rows.width(which, number)
             weights[index] = side << self.grid
             found.append(-(-self.descended(which, number, weights).bound(self.grid) >> self.grid))
-        low, high = max(ends[0], -found[1]), min(ends[1], found[0])
-        if low > high:
-            raise EmptyNode
-        return low, high
+        return -found[1], found[0]
 
     def narrowed_pair(
         self, number: int, index: int, z: Interval, d: Interval, y: Interval
     ) -> Interval:
         """The interval of a neuron of g, which is the sum of its partner and the change."""
-        low, high = max(y[0], z[0] + d[0]), min(y[1], z[1] + d[1])
-        if low > high:
-            raise EmptyNode
-        return self.narrowed(1, number, index, (low, high))
+        ends = nonempty(intersection(y, (z[0] + d[0], z[1] + d[1])))
+        return self.narrowed(1, number, index, ends)
 
     def descended(self, which: int, number: int, weights: list[int]) -> Backward:
         """The bound of weights over 2^S of the preactivations of a layer of f or of g."""
@@ -9831,6 +9878,12 @@ def pair_lines(z: Interval, d: Interval, y: Interval, place: int) -> PairLines:
     return PairLines(*lines, place, max(z[1], 0) + max(d[1], 0))
 
 
+def consistent(z: Interval, d: Interval, y: Interval) -> tuple[Interval, Interval]:
+    """The intervals of D = y - z, and then of y = z + D, given all three."""
+    d = nonempty(intersection(d, (y[0] - z[1], y[1] - z[0])))
+    return d, nonempty(intersection(y, (z[0] + d[0], z[1] + d[1])))
+
+
 class JointBackwardForms(BackwardForms):
     """The forms of a leaf `joint`: differences of open pairs get further bounds as well.
 
@@ -9850,6 +9903,10 @@ class JointBackwardForms(BackwardForms):
     ) -> None:
         """The activations of a hidden layer, and their differences."""
         super().activate(number, layer, z, d, cuts)
+        self.add_lines(layer)
+
+    def add_lines(self, layer: GridLayer) -> None:
+        """Find the lines of all pairs of a layer, from their intervals."""
         ends = self.pair_ends[-1]
         self.meter.units(8_000 * len(ends))
         lines = [
@@ -9863,20 +9920,20 @@ class JointBackwardForms(BackwardForms):
         self, number: int, index: int, z: Interval, d: Interval, y: Interval
     ) -> tuple[Interval, Interval]:
         """The intervals of the change, which is bounded backwards, and of a neuron of g."""
-        low, high = d
         if number > 1 and not (sign_of(z) and sign_of(y)):
-            for side in (1, -1):
-                on_z = [0] * self.rows.width(0, number)
-                on_d = [0] * self.rows.width(1, number)
-                on_d[index] = side << self.grid
-                bound = self.both_descended(number, on_z, on_d).bound(self.grid)
-                limit = -(-bound >> self.grid)
-                low, high = (low, min(high, limit)) if side > 0 else (max(low, -limit), high)
-        low, high = max(low, y[0] - z[1]), min(high, y[1] - z[0])
-        first, last = max(y[0], z[0] + low), min(y[1], z[1] + high)
-        if low > high or first > last:
-            raise EmptyNode
-        return (low, high), (first, last)
+            d = intersection(d, self.bounds_of_change(number, index))
+        return consistent(z, d, y)
+
+    def bounds_of_change(self, number: int, index: int) -> Interval:
+        """The joint bounds of the difference of a neuron of g from its partner."""
+        found = list[int]()
+        for side in (1, -1):
+            on_z = [0] * self.rows.width(0, number)
+            on_d = [0] * self.rows.width(1, number)
+            on_d[index] = side << self.grid
+            bound = self.both_descended(number, on_z, on_d).bound(self.grid)
+            found.append(-(-bound >> self.grid))
+        return -found[1], found[0]
 
     def both_descended(self, number: int, on_z: Sequence[int], on_d: Sequence[int]) -> Backward:
         """The bound of weights over 2^S of the preactivations of f and of the differences."""
@@ -9935,12 +9992,123 @@ class JointBackwardForms(BackwardForms):
         return min(found, Fraction(bound, 1 << 2 * grid) + row.constant)
 
 
+# -- Inherited intervals
+
+
+class InheritedForms(JointBackwardForms):
+    """The intervals of a leaf `inherited` or a record `intervals`, with forms of layer 1 only.
+
+    `above` has the intervals that are inherited; no bound is looked for where they know signs.
+    """
+
+    def __init__(
+        self,
+        inputs: InputForms,
+        count: int,
+        grid: int,
+        slot: int,
+        rows: BackwardRows,
+        above: KeptIntervals,
+    ) -> None:
+        super().__init__(inputs, count, grid, slot, rows)
+        self.above = above
+
+    def run(self, layers: Sequence[GridLayer], cuts: SignCuts) -> None:
+        """Find the intervals of all layers, from the forms of the first one."""
+        z, d = self.forms_of(layers[0])
+        self.see(1, layers[0], z, d)
+        for number, layer in enumerate(layers, 1):
+            if layer.is_hidden:
+                self.bound_layer(number, layer, z, d, cuts)
+
+    def bound_layer(
+        self, number: int, layer: GridLayer, z: FormList, d: FormList, cuts: SignCuts
+    ) -> None:
+        """Find the intervals of a layer; `z` and `d` are the forms of the first one."""
+        self.meter.units(4_000 * (len(layer.bias) + len(layer.partners) + 2))
+        ends, pairs = list[Interval](), list[PairEnds]()
+        for i in range(len(layer.bias)):
+            ends.append(self.bounded(0, number, i, self.given(number, i, z), cuts))
+            self.meter.hold(cells_of(6, longest(ends[-1:])))
+        for m, place in enumerate(layer.partners):
+            own = ends[place] if place >= 0 else (0, 0)
+            pairs.append((own, *self.pair(number, m, own, self.given_pair(number, m, z, d), cuts)))
+            self.meter.hold(cells_of(15, longest(pairs[-1])))
+        self.ends.append(ends)
+        self.pair_ends.append(pairs)
+        self.relus[0].append(relu_layer(ends))
+        self.relus[1].append(relu_layer([y for _, _, y in pairs]))
+        self.add_lines(layer)
+
+    def given(self, number: int, i: int, z: FormList) -> Interval | None:
+        """The interval of a neuron of f that needs no bound: by its form, or inherited."""
+        known = self.above.ends[number - 1][i] if self.above.ends else None
+        if number > 1:
+            return known
+        return narrower(around(z.centers[i], self.packing.radius(z.packed[i]) + z.error), known)
+
+    def given_pair(
+        self, number: int, m: int, z: FormList, d: FormList
+    ) -> tuple[Interval, Interval] | None:
+        """The same for a neuron of g, with the difference from its partner first."""
+        known = self.above.pair_ends[number - 1][m][1:] if self.above.ends else (None, None)
+        if number > 1:
+            return known if known[0] and known[1] else None
+        radius, place, center, packed = self.packing.radius, self.places[m], 0, 0
+        if place >= 0:
+            center, packed = z.centers[place], z.packed[place]
+        change = around(d.centers[m], radius(d.packed[m]) + d.error)
+        reach = radius(d.packed[m] + packed) + z.error + d.error
+        y = around(d.centers[m] + center, reach)
+        return narrower(change, known[0]), narrower(y, known[1])
+
+    def bounded(
+        self, which: int, number: int, index: int, given: Interval | None, cuts: SignCuts
+    ) -> Interval:
+        """The interval of a neuron; without one, or if it is open, backward bounds count."""
+        side = cuts.get((which, number, index), 0)
+        ends = None if given is None else cut_by_sign(given, side)
+        if ends is None or (number > 1 and not sign_of(ends)):
+            ends = cut_by_sign(narrower(self.bounds(which, number, index), ends), side)
+        return nonempty(ends)
+
+    def pair(
+        self,
+        number: int,
+        m: int,
+        own: Interval,
+        given: tuple[Interval, Interval] | None,
+        cuts: SignCuts,
+    ) -> tuple[Interval, Interval]:
+        """The intervals of a difference and of a neuron of g, given its partner's interval."""
+        if given is None:
+            y = self.bounded(1, number, m, None, cuts)
+            return consistent(own, self.bounds_of_change(number, m), y)
+        change, y = given
+        y = cut_by_sign(y, cuts.get((1, number, m), 0))
+        y = nonempty(narrower(y, (own[0] + change[0], own[1] + change[1])))
+        y = self.bounded(1, number, m, y, cuts)
+        if number > 1 and not (sign_of(own) and sign_of(y)):
+            change = narrower(change, self.bounds_of_change(number, m))
+        return consistent(own, change, y)
+
+
+def around(center: int, reach: int) -> Interval:
+    """The interval around a center."""
+    return center - reach, center + reach
+
+
+def narrower(one: Interval, two: Interval | None) -> Interval:
+    """What an interval has in common with another one, if there is one."""
+    return one if two is None else intersection(one, two)
+
+
 # -- Leaves
 
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
 LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
 MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
-PLAIN = re.compile("open|backward|joint")
+PLAIN = re.compile("open|backward|joint|inherited|intervals")
 CUT_NODES = OneOf(
     (
         (),
@@ -9960,7 +10128,8 @@ class WaitingNode(NamedTuple):
     """A node that comes later: how many cuts lead to its parent, and the cut between them.
 
     `key` is a coordinate, with its new interval as `what`; a neuron, with its sign; or None, where
-    a record `shown` has no cut below it. `shown` has the bits of the clauses that hold above it.
+    a record `shown` or `intervals` has no cut below it. `shown` has the bits of the clauses that
+    hold above it.
     """
 
     length: int
@@ -9989,6 +10158,8 @@ class BoundsTree:
         self.excluded = self.read_excluded(case.claim.get("except", []))
         self.slot, self.num_open = 2 * self.grid + 31 & ~7, 0
         self.num_rows, self.rows = sum(map(len, clauses)), BackwardRows(layers, self.meter)
+        self.meter.hold(cells_of(1, len(clauses)))
+        self.all_shown = (1 << len(clauses)) - 1
 
     def read_excluded(self, boxes: Any) -> list[list[Ends]]:
         """The boxes of the claim about which nothing is said."""
@@ -10021,7 +10192,7 @@ class BoundsTree:
     def visit(self, shown: int) -> list[WaitingNode]:
         """Read a node, and close it, or return what is below it, the next node last."""
         depth = len(self.box.trail)
-        message = f"beyond the limits: more than {MAX_DEPTH} cuts one below the other"
+        message = f"beyond the limits: more than {MAX_DEPTH} cuts or intervals below one another"
         well_formed(depth <= MAX_DEPTH, message)
         record = self.case.lines.read()
         fit(record, CUT_NODES, self.meter.step)
@@ -10033,6 +10204,8 @@ class BoundsTree:
             return [WaitingNode(depth, neuron, side, shown) for side in (-1, 1)]
         if record and record[0] == "shown":
             return [WaitingNode(depth, None, None, self.shown(record, shown))]
+        if record == ["intervals"]:
+            return [WaitingNode(depth + 1, None, None, self.intervals(record, shown))]
         self.close(record, shown)
         return []
 
@@ -10061,10 +10234,21 @@ class BoundsTree:
     def shown(self, record: Any, before: int) -> int:
         """The clauses that hold on the whole node, or that were shown above it, as bits."""
         self.meter.hold(cells_of(1, len(self.clauses)))
-        cells, found = self.meter.cells, (1 << len(self.clauses)) - 1  # if the node is empty
+        cells, found = self.meter.cells, self.all_shown  # if the node is empty
         with contextlib.suppress(EmptyNode):
             found = self.leaf(self, record).shown(before)
         self.meter.release(self.meter.cells - cells)
+        return found
+
+    def intervals(self, record: Any, shown: int) -> int:
+        """Let the intervals of a node hold below; all clauses do if it is empty, as bits."""
+        before, found = self.meter.cells - self.rows.held, self.all_shown
+        ends, pair_ends = self.box.inherited.ends, self.box.inherited.pair_ends
+        with contextlib.suppress(EmptyNode):
+            forms = self.leaf(self, record).forms
+            ends, pair_ends, found = forms.ends, forms.pair_ends, shown
+        self.meter.release(self.meter.cells - self.rows.held - before)
+        self.box.inherit(ends, pair_ends)
         return found
 
     def close(self, record: Any, shown: int) -> None:
@@ -10097,6 +10281,9 @@ class Leaf:
             self.forms = BackwardForms(inputs, count, grid, tree.slot, tree.rows)
         if record == ["joint"]:
             self.forms = JointBackwardForms(inputs, count, grid, tree.slot, tree.rows)
+        if record in (["inherited"], ["intervals"]):
+            kept = tree.box.inherited
+            self.forms = InheritedForms(inputs, count, grid, tree.slot, tree.rows, kept)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row
@@ -10152,11 +10339,15 @@ class Leaf:
     def row_holds(self, row: ClauseRow) -> bool:
         """Whether a row holds without multiples; a row of several clauses is looked at once."""
         if id(row) not in self.known:
-            self.known[id(row)] = row.holds(self.value(row, [])) or self.holds_backward(row)
+            self.known[id(row)] = self.holds_by_form(row) or self.holds_backward(row)
         return self.known[id(row)]
 
+    def holds_by_form(self, row: ClauseRow) -> bool:
+        """Whether a row holds by its form, where all layers have forms."""
+        return not isinstance(self.forms, InheritedForms) and row.holds(self.value(row, []))
+
     def holds_backward(self, row: ClauseRow) -> bool:
-        """Whether a row holds by its backward bound."""
+        """Whether a row holds by its backward bound, or by its joint bound."""
         forms = self.forms
         return isinstance(forms, BackwardForms) and row.holds(forms.upper_bound(row))
 
@@ -10422,6 +10613,8 @@ class GradientLeaf(Leaf):
     def __init__(self, tree: BoundsTree, record: Any) -> None:
         is_plain = not record or record[0] not in ("relaxed", "shown")
         require(is_plain, "nodes without slopes in claims about gradients", "others")
+        own = record not in (["inherited"], ["intervals"])
+        require(own, "nodes without inherited intervals in claims about gradients", "others")
         super().__init__(tree, record)
         claim, self.layers = tree.case.claim, tree.case.network.layers
         self.outputs, self.norm = claim["outputs"], claim["norm"]

@@ -38,8 +38,9 @@ class BoundsNode(TreeRecord):
     ----------
     kind
         `cut` and `sign` for nodes that two others follow; `leaf`, `bounded`, `exact`, `relaxed`,
-        `backward`, `joint` and `open` for leaves; `shown` before the record of a node, for clauses
-        that hold on all of it.
+        `backward`, `joint`, `inherited` and `open` for leaves; before the record of a node `shown`,
+        for clauses that hold on all of it, and `intervals`, for intervals of neurons that leaves
+        `inherited` below begin with.
     coordinate
         Of a cut, the coordinate.
     place
@@ -61,7 +62,18 @@ class BoundsNode(TreeRecord):
     """
 
     kind: Literal[
-        "cut", "sign", "leaf", "bounded", "exact", "relaxed", "backward", "joint", "shown", "open"
+        "cut",
+        "sign",
+        "leaf",
+        "bounded",
+        "exact",
+        "relaxed",
+        "backward",
+        "joint",
+        "inherited",
+        "shown",
+        "intervals",
+        "open",
     ]
     coordinate: int = 0
     place: Fraction | None = None
@@ -70,8 +82,8 @@ class BoundsNode(TreeRecord):
     slopes: Sequence[Mapping[tuple[int, int, int], tuple[Fraction, ...]]] = ()
 
     def __post_init__(self) -> None:
-        leaves = ("leaf", "bounded", "exact", "relaxed", "backward", "joint", "open")
-        expect_choice(self.kind, ("cut", "sign", *leaves, "shown"), "kind")
+        leaves = ("leaf", "bounded", "exact", "relaxed", "backward", "joint", "inherited", "open")
+        expect_choice(self.kind, ("cut", "sign", *leaves, "shown", "intervals"), "kind")
         expect_count(self.coordinate, "coordinate")
 
     def to_json(self) -> list[Any]:

@@ -10,12 +10,13 @@ from polyrelu.checking.clauses import ClauseRow
 from polyrelu.checking.forms import (
     SLOPE,
     SPARE_BITS,
-    EmptyNode,
     FormList,
     InputForms,
     Interval,
     JointForms,
     SignCuts,
+    intersection,
+    nonempty,
     sign_of,
     slope_of,
 )
@@ -237,24 +238,23 @@ class BackwardForms(JointForms):
         """The interval of a neuron; an open one of a later layer is bounded backwards."""
         if number == 1 or sign_of(ends):
             return ends
+        return nonempty(intersection(ends, self.bounds(which, number, index)))
+
+    def bounds(self, which: int, number: int, index: int) -> Interval:
+        """The backward bounds of a neuron."""
         found = list[int]()
         for side in (1, -1):
             weights = [0] * self.rows.width(which, number)
             weights[index] = side << self.grid
             found.append(-(-self.descended(which, number, weights).bound(self.grid) >> self.grid))
-        low, high = max(ends[0], -found[1]), min(ends[1], found[0])
-        if low > high:
-            raise EmptyNode
-        return low, high
+        return -found[1], found[0]
 
     def narrowed_pair(
         self, number: int, index: int, z: Interval, d: Interval, y: Interval
     ) -> Interval:
         """The interval of a neuron of g, which is the sum of its partner and the change."""
-        low, high = max(y[0], z[0] + d[0]), min(y[1], z[1] + d[1])
-        if low > high:
-            raise EmptyNode
-        return self.narrowed(1, number, index, (low, high))
+        ends = nonempty(intersection(y, (z[0] + d[0], z[1] + d[1])))
+        return self.narrowed(1, number, index, ends)
 
     def descended(self, which: int, number: int, weights: list[int]) -> Backward:
         """The bound of weights over 2^S of the preactivations of a layer of f or of g."""

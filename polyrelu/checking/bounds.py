@@ -15,6 +15,7 @@ from polyrelu.checking.boxes import Ends, NodeBox, NodeInputs
 from polyrelu.checking.clauses import ClauseRow, Clauses, check_points, clauses_of
 from polyrelu.checking.forms import EmptyNode, JointForms
 from polyrelu.checking.grid import MAX_GRID, MIN_GRID, PARTNER, GridLayer, grid_layers
+from polyrelu.checking.inherited import InheritedForms
 from polyrelu.checking.joint import JointBackwardForms
 from polyrelu.checking.meter import cells_of, longest, quote, require, well_formed
 from polyrelu.checking.pairs import Domain, check_pair, least_common_multiple, read_domain
@@ -29,7 +30,7 @@ from polyrelu.checking.trees import bits_of
 LISTED_MULTIPLES = [(int, int, [(int, RATIONAL)])]
 LISTED_SLOPES = [(int, int, [(int, RATIONAL)], [SLOPES])]
 MARKED, RELAXED = re.compile("bounded|exact"), re.compile("relaxed|shown")
-PLAIN = re.compile("open|backward|joint")
+PLAIN = re.compile("open|backward|joint|inherited|intervals")
 CUT_NODES = OneOf(
     (
         (),
@@ -49,7 +50,8 @@ class WaitingNode(NamedTuple):
     """A node that comes later: how many cuts lead to its parent, and the cut between them.
 
     `key` is a coordinate, with its new interval as `what`; a neuron, with its sign; or None, where
-    a record `shown` has no cut below it. `shown` has the bits of the clauses that hold above it.
+    a record `shown` or `intervals` has no cut below it. `shown` has the bits of the clauses that
+    hold above it.
     """
 
     length: int
@@ -78,6 +80,8 @@ class BoundsTree:
         self.excluded = self.read_excluded(case.claim.get("except", []))
         self.slot, self.num_open = 2 * self.grid + 31 & ~7, 0
         self.num_rows, self.rows = sum(map(len, clauses)), BackwardRows(layers, self.meter)
+        self.meter.hold(cells_of(1, len(clauses)))
+        self.all_shown = (1 << len(clauses)) - 1
 
     def read_excluded(self, boxes: Any) -> list[list[Ends]]:
         """The boxes of the claim about which nothing is said."""
@@ -110,7 +114,7 @@ class BoundsTree:
     def visit(self, shown: int) -> list[WaitingNode]:
         """Read a node, and close it, or return what is below it, the next node last."""
         depth = len(self.box.trail)
-        message = f"beyond the limits: more than {MAX_DEPTH} cuts one below the other"
+        message = f"beyond the limits: more than {MAX_DEPTH} cuts or intervals below one another"
         well_formed(depth <= MAX_DEPTH, message)
         record = self.case.lines.read()
         fit(record, CUT_NODES, self.meter.step)
@@ -122,6 +126,8 @@ class BoundsTree:
             return [WaitingNode(depth, neuron, side, shown) for side in (-1, 1)]
         if record and record[0] == "shown":
             return [WaitingNode(depth, None, None, self.shown(record, shown))]
+        if record == ["intervals"]:
+            return [WaitingNode(depth + 1, None, None, self.intervals(record, shown))]
         self.close(record, shown)
         return []
 
@@ -150,10 +156,21 @@ class BoundsTree:
     def shown(self, record: Any, before: int) -> int:
         """The clauses that hold on the whole node, or that were shown above it, as bits."""
         self.meter.hold(cells_of(1, len(self.clauses)))
-        cells, found = self.meter.cells, (1 << len(self.clauses)) - 1  # if the node is empty
+        cells, found = self.meter.cells, self.all_shown  # if the node is empty
         with contextlib.suppress(EmptyNode):
             found = self.leaf(self, record).shown(before)
         self.meter.release(self.meter.cells - cells)
+        return found
+
+    def intervals(self, record: Any, shown: int) -> int:
+        """Let the intervals of a node hold below; all clauses do if it is empty, as bits."""
+        before, found = self.meter.cells - self.rows.held, self.all_shown
+        ends, pair_ends = self.box.inherited.ends, self.box.inherited.pair_ends
+        with contextlib.suppress(EmptyNode):
+            forms = self.leaf(self, record).forms
+            ends, pair_ends, found = forms.ends, forms.pair_ends, shown
+        self.meter.release(self.meter.cells - self.rows.held - before)
+        self.box.inherit(ends, pair_ends)
         return found
 
     def close(self, record: Any, shown: int) -> None:
@@ -186,6 +203,9 @@ class Leaf:
             self.forms = BackwardForms(inputs, count, grid, tree.slot, tree.rows)
         if record == ["joint"]:
             self.forms = JointBackwardForms(inputs, count, grid, tree.slot, tree.rows)
+        if record in (["inherited"], ["intervals"]):
+            kept = tree.box.inherited
+            self.forms = InheritedForms(inputs, count, grid, tree.slot, tree.rows, kept)
         self.forms.run(tree.layers, self.box.signs)
         tree.slot = max(tree.slot, self.forms.packing.slot)
         self.known = dict[int, bool]()  # by the identity of a row
@@ -241,11 +261,15 @@ class Leaf:
     def row_holds(self, row: ClauseRow) -> bool:
         """Whether a row holds without multiples; a row of several clauses is looked at once."""
         if id(row) not in self.known:
-            self.known[id(row)] = row.holds(self.value(row, [])) or self.holds_backward(row)
+            self.known[id(row)] = self.holds_by_form(row) or self.holds_backward(row)
         return self.known[id(row)]
 
+    def holds_by_form(self, row: ClauseRow) -> bool:
+        """Whether a row holds by its form, where all layers have forms."""
+        return not isinstance(self.forms, InheritedForms) and row.holds(self.value(row, []))
+
     def holds_backward(self, row: ClauseRow) -> bool:
-        """Whether a row holds by its backward bound."""
+        """Whether a row holds by its backward bound, or by its joint bound."""
         forms = self.forms
         return isinstance(forms, BackwardForms) and row.holds(forms.upper_bound(row))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from polyrelu.checking.arithmetic import bits_of_form
-from polyrelu.checking.forms import InputForms, SignCuts
+from polyrelu.checking.forms import InputForms, Interval, PairEnds, SignCuts
 from polyrelu.checking.meter import Meter, cells_of, longest, require
 from polyrelu.checking.pairs import Domain
 from polyrelu.checking.trees import bits_of
@@ -16,13 +16,29 @@ from polyrelu.checking.trees import bits_of
 Ends = tuple[Fraction, Fraction]
 
 
+class KeptIntervals(NamedTuple):
+    """What nodes below inherit: intervals of neurons of f and of pairs in each layer of ReLUs.
+
+    There are none if `ends` is empty. `cells` is the memory that they take.
+    """
+
+    ends: list[list[Interval]]
+    pair_ends: list[list[PairEnds]]
+    cells: int
+
+
 class NodeBox:
-    """The intervals of the coordinates, on the grid as well, and the cuts by sign."""
+    """The intervals of the coordinates, on the grid as well, and the cuts by sign.
+
+    `inherited` are the intervals of neurons that hold at the node.
+    """
 
     def __init__(self, domain: Domain, grid: int, meter: Meter) -> None:
         self.grid, self.meter, self.ends = grid, meter, list[Ends]()
         self.signs: SignCuts = {}
-        self.trail = list[tuple[Any, Any]]()  # a coordinate and what was there before, or a neuron
+        self.inherited = KeptIntervals([], [], 0)
+        #: A coordinate, or None for intervals, with what was there before; or a neuron.
+        self.trail = list[tuple[Any, Any]]()
         for k in range(1, domain.dimension() + 1):
             sides = domain.sides.get((k, True)), domain.sides.get((k, False))
             fact = "a domain that bounds every coordinate on both sides"
@@ -53,6 +69,14 @@ class NodeBox:
         self.trail.append((neuron, None))
         self.signs[neuron] = side
 
+    def inherit(self, ends: list[list[Interval]], pair_ends: list[list[PairEnds]]) -> None:
+        """Let intervals hold from here on; the ones before stay if a node is empty."""
+        cells = 8 + sum(cells_of(3, longest([x])) for layer in ends for x in layer)
+        cells += sum(cells_of(5, longest(x)) for layer in pair_ends for x in layer)
+        self.meter.hold(cells)
+        self.trail.append((None, self.inherited))
+        self.inherited = KeptIntervals(ends, pair_ends, cells)
+
     def back(self, length: int) -> None:
         """Undo changes until the given number of them is left."""
         while len(self.trail) > length:
@@ -60,9 +84,12 @@ class NodeBox:
             if isinstance(key, int):
                 self.meter.release(cells_of(8, sum(map(bits_of, self.ends[key]))))
                 self.ends[key], self.rounded[key] = before
-                continue
-            self.meter.release(8)
-            del self.signs[key]
+            elif key is None:
+                self.meter.release(self.inherited.cells)
+                self.inherited = before
+            else:
+                self.meter.release(8)
+                del self.signs[key]
 
 
 class NodeInputs:

@@ -67,6 +67,7 @@ MODULES = (
     "clauses",
     "backward",
     "joint",
+    "inherited",
     "bounds",
     "gradients",
     "teaching",

@@ -19,6 +19,8 @@ FULL = 1 << SLOPE
 SPARE_BITS = 24
 
 Interval = tuple[int, int]
+#: The intervals of the partner of a neuron of g, of the difference, and its own.
+PairEnds = tuple[Interval, Interval, Interval]
 #: Cuts by sign above a node: network, layer from 1, index, and the side.
 SignCuts = dict[tuple[int, int, int], int]
 
@@ -52,6 +54,24 @@ class EmptyNode(Exception):  # noqa: N818
 def sign_of(ends: Interval) -> int:
     """1 if never negative, -1 if never positive, 0 if open."""
     return 1 if ends[0] >= 0 else -1 if ends[1] <= 0 else 0
+
+
+def intersection(one: Interval, two: Interval) -> Interval:
+    """What two intervals have in common; the first end is the larger one if it is nothing."""
+    return max(one[0], two[0]), min(one[1], two[1])
+
+
+def nonempty(ends: Interval) -> Interval:
+    """The interval of a neuron or of a difference; the node is empty if there is none."""
+    if ends[0] > ends[1]:
+        raise EmptyNode
+    return ends
+
+
+def cut_by_sign(ends: Interval, side: int) -> Interval:
+    """The part of an interval with a sign; all of it if the side is 0."""
+    low, high = ends
+    return (max(low, 0), high) if side > 0 else (low, min(high, 0)) if side < 0 else ends
 
 
 def slope_of(ends: Interval) -> int:
@@ -155,7 +175,7 @@ class JointForms:
         self.differences = FormList([], [], 0, [], 0)
         self.signs = list[tuple[list[int], list[int]]]()
         self.ends = list[list[Interval]]()
-        self.pair_ends = list[list[tuple[Interval, Interval, Interval]]]()
+        self.pair_ends = list[list[PairEnds]]()
         self.kept = dict[tuple[int, int, int], tuple[int, list[int], int]]()
         self.new = list[tuple[int, int, int]]()  # which list, index, new coefficient
         self.num_hidden = 0
@@ -164,15 +184,19 @@ class JointForms:
         """Make the forms of all layers."""
         self.num_hidden = sum(layer.is_hidden for layer in layers)
         for number, layer in enumerate(layers, 1):
-            self.widen(layer)
-            self.charge(layer)
-            z = self.preactivations(layer.own, layer.bias, layer.is_bias_exact)
-            others = layer.by_differences
-            d = self.preactivations(layer.by_values, layer.shift, layer.is_shift_exact, others)
+            z, d = self.forms_of(layer)
             self.values, self.differences = z, d
             self.see(number, layer, z, d)
             if layer.is_hidden:
                 self.activate(number, layer, z, d, cuts)
+
+    def forms_of(self, layer: GridLayer) -> tuple[FormList, FormList]:
+        """The forms of the preactivations of a layer, and of their differences."""
+        self.widen(layer)
+        self.charge(layer)
+        z = self.preactivations(layer.own, layer.bias, layer.is_bias_exact)
+        others = layer.by_differences
+        return z, self.preactivations(layer.by_values, layer.shift, layer.is_shift_exact, others)
 
     def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
         """Look at the forms of the preactivations of a layer, and of their differences."""
@@ -354,10 +378,7 @@ class JointForms:
         self.meter.pay(4 * self.packing.count, self.packing.slot)
         self.meter.hold(cells_of(2 * self.packing.count, self.packing.slot))
         self.kept[neuron] = center, self.packing.digits(packed), error
-        low, high = (max(ends[0], 0), ends[1]) if side > 0 else (ends[0], min(ends[1], 0))
-        if low > high:
-            raise EmptyNode
-        return low, high
+        return nonempty(cut_by_sign(ends, side))
 
     def combined(
         self,

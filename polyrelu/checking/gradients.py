@@ -36,6 +36,8 @@ class GradientLeaf(Leaf):
     def __init__(self, tree: BoundsTree, record: Any) -> None:
         is_plain = not record or record[0] not in ("relaxed", "shown")
         require(is_plain, "nodes without slopes in claims about gradients", "others")
+        own = record not in (["inherited"], ["intervals"])
+        require(own, "nodes without inherited intervals in claims about gradients", "others")
         super().__init__(tree, record)
         claim, self.layers = tree.case.claim, tree.case.network.layers
         self.outputs, self.norm = claim["outputs"], claim["norm"]

@@ -11,12 +11,13 @@ from polyrelu.checking.clauses import ClauseRow
 from polyrelu.checking.forms import (
     FULL,
     SLOPE,
-    EmptyNode,
     FormList,
     Interval,
     SignCuts,
     decided_slopes,
     differences_at_corners,
+    intersection,
+    nonempty,
     sign_of,
     slope_of,
 )
@@ -79,6 +80,12 @@ def pair_lines(z: Interval, d: Interval, y: Interval, place: int) -> PairLines:
     return PairLines(*lines, place, max(z[1], 0) + max(d[1], 0))
 
 
+def consistent(z: Interval, d: Interval, y: Interval) -> tuple[Interval, Interval]:
+    """The intervals of D = y - z, and then of y = z + D, given all three."""
+    d = nonempty(intersection(d, (y[0] - z[1], y[1] - z[0])))
+    return d, nonempty(intersection(y, (z[0] + d[0], z[1] + d[1])))
+
+
 class JointBackwardForms(BackwardForms):
     """The forms of a leaf `joint`: differences of open pairs get further bounds as well.
 
@@ -98,6 +105,10 @@ class JointBackwardForms(BackwardForms):
     ) -> None:
         """The activations of a hidden layer, and their differences."""
         super().activate(number, layer, z, d, cuts)
+        self.add_lines(layer)
+
+    def add_lines(self, layer: GridLayer) -> None:
+        """Find the lines of all pairs of a layer, from their intervals."""
         ends = self.pair_ends[-1]
         self.meter.units(8_000 * len(ends))
         lines = [
@@ -111,20 +122,20 @@ class JointBackwardForms(BackwardForms):
         self, number: int, index: int, z: Interval, d: Interval, y: Interval
     ) -> tuple[Interval, Interval]:
         """The intervals of the change, which is bounded backwards, and of a neuron of g."""
-        low, high = d
         if number > 1 and not (sign_of(z) and sign_of(y)):
-            for side in (1, -1):
-                on_z = [0] * self.rows.width(0, number)
-                on_d = [0] * self.rows.width(1, number)
-                on_d[index] = side << self.grid
-                bound = self.both_descended(number, on_z, on_d).bound(self.grid)
-                limit = -(-bound >> self.grid)
-                low, high = (low, min(high, limit)) if side > 0 else (max(low, -limit), high)
-        low, high = max(low, y[0] - z[1]), min(high, y[1] - z[0])
-        first, last = max(y[0], z[0] + low), min(y[1], z[1] + high)
-        if low > high or first > last:
-            raise EmptyNode
-        return (low, high), (first, last)
+            d = intersection(d, self.bounds_of_change(number, index))
+        return consistent(z, d, y)
+
+    def bounds_of_change(self, number: int, index: int) -> Interval:
+        """The joint bounds of the difference of a neuron of g from its partner."""
+        found = list[int]()
+        for side in (1, -1):
+            on_z = [0] * self.rows.width(0, number)
+            on_d = [0] * self.rows.width(1, number)
+            on_d[index] = side << self.grid
+            bound = self.both_descended(number, on_z, on_d).bound(self.grid)
+            found.append(-(-bound >> self.grid))
+        return -found[1], found[0]
 
     def both_descended(self, number: int, on_z: Sequence[int], on_d: Sequence[int]) -> Backward:
         """The bound of weights over 2^S of the preactivations of f and of the differences."""

@@ -28,6 +28,8 @@ __all__ = [
     "BACKWARD",
     "CUT",
     "EXACT",
+    "INHERITED",
+    "INTERVALS",
     "JOINT",
     "LEAF",
     "MATCHING",
@@ -54,6 +56,7 @@ RAMP = from_arrays([([[1]], [0])], last="relu")
 RAMP_TWICE = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])
 SEGMENT = Polyhedron.box([-1], [1])
 BACKWARD, JOINT = BoundsNode("backward"), BoundsNode("joint")
+INHERITED, INTERVALS = BoundsNode("inherited"), BoundsNode("intervals")
 LEAF, CUT, EXACT = BoundsNode("leaf"), BoundsNode("cut"), BoundsNode("exact")
 #: |x| and |x| + 1/4 + (x + 2)/8 - 1/4: RAISED adds max(x + 2, 0)/8 - 1/8 to |x|.
 MATCHING = [[(1, F(3)), (0, F(1)), None]]
@@ -166,6 +169,15 @@ ACCEPTED: dict[str, Document] = {
     "joint after other kinds": steeper_twice(F(1, 5), CUT, BACKWARD, CUT, JOINT, JOINT),
     "joint below a sign": steeper_twice(
         F(2, 5), BoundsNode("sign", neuron=(0, 1, 0)), JOINT, JOINT
+    ),
+    "inherited, of one network": twice(0, 1, INHERITED),
+    "inherited": steeper_twice(F(1, 5), INHERITED),
+    "inherited below a cut": steeper_twice(F(1, 5), INTERVALS, CUT, INHERITED, INHERITED),
+    "inherited below a sign": steeper_twice(
+        F(2, 5), BoundsNode("sign", neuron=(0, 1, 0)), INTERVALS, INHERITED, INTERVALS, JOINT
+    ),
+    "intervals before all kinds": twice(
+        0, 1, INTERVALS, slopes(kind="shown"), CUT, INTERVALS, LEAF, INTERVALS, CUT, EXACT, BACKWARD
     ),
     "slopes": ranged(0, 1, slopes(*FLOORS, *CHORDS)),
     "slopes of pairs": deviation("1/4", "1/4", slopes(*EQUAL)),
