@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8296  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8299      theorem monotone
   8403  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10728  5.9 Teaching sets: theorem parallel-lines
- 10742      theorem parallel-lines
- 10848    Files
- 10988    The command line
+ 10730  5.9 Teaching sets: theorem parallel-lines
+ 10744      theorem parallel-lines
+ 10850    Files
+ 10990    The command line
 """
 
 from __future__ import annotations
@@ -9112,10 +9112,14 @@ class NodeBox:
         self.trail.append((neuron, None))
         self.signs[neuron] = side
 
-    def inherit(self, ends: list[list[Interval]], pair_ends: list[list[PairEnds]]) -> None:
-        """Let intervals hold from here on; the ones before stay if a node is empty."""
-        cells = 8 + sum(cells_of(3, longest([x])) for layer in ends for x in layer)
-        cells += sum(cells_of(5, longest(x)) for layer in pair_ends for x in layer)
+    def inherit(self, found: JointForms | None) -> None:
+        """Let intervals hold from here on; on an empty node, None, the inherited ones stay."""
+        ends, pair_ends, _ = self.inherited
+        cells = 8
+        if found is not None:
+            ends, pair_ends = found.ends, found.pair_ends
+            cells += sum(cells_of(3, longest([x])) for layer in ends for x in layer)
+            cells += sum(cells_of(5, longest(x)) for layer in pair_ends for x in layer)
         self.meter.hold(cells)
         self.trail.append((None, self.inherited))
         self.inherited = KeptIntervals(ends, pair_ends, cells)
@@ -9587,7 +9591,7 @@ class BackwardRows:
         used = [(w, row) for w, row in zip(weights, packed, strict=True) if w]
         self.meter.units(8_000)
         self.meter.pay(len(used), self.slot * packing.count, bits)
-        self.meter.pay(4 * packing.count, self.slot)
+        self.meter.pay(4 * packing.count + len(weights), self.slot)
         total, slack = -sum([w * row for w, row in used]), 0
         if not (layer.is_other_exact if which else layer.is_own_exact):
             slack = -(-sum([w for w, _ in used if w > 0]) >> grid)
@@ -10242,14 +10246,12 @@ class BoundsTree:
 
     def intervals(self, record: Any, shown: int) -> int:
         """Let the intervals of a node hold below; all clauses do if it is empty, as bits."""
-        before, found = self.meter.cells - self.rows.held, self.all_shown
-        ends, pair_ends = self.box.inherited.ends, self.box.inherited.pair_ends
+        before, found = self.meter.cells - self.rows.held, None
         with contextlib.suppress(EmptyNode):
-            forms = self.leaf(self, record).forms
-            ends, pair_ends, found = forms.ends, forms.pair_ends, shown
+            found = self.leaf(self, record).forms
         self.meter.release(self.meter.cells - self.rows.held - before)
-        self.box.inherit(ends, pair_ends)
-        return found
+        self.box.inherit(found)
+        return self.all_shown if found is None else shown
 
     def close(self, record: Any, shown: int) -> None:
         """Check a leaf, given the clauses that were shown above it."""

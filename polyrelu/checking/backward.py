@@ -84,7 +84,7 @@ class BackwardRows:
         used = [(w, row) for w, row in zip(weights, packed, strict=True) if w]
         self.meter.units(8_000)
         self.meter.pay(len(used), self.slot * packing.count, bits)
-        self.meter.pay(4 * packing.count, self.slot)
+        self.meter.pay(4 * packing.count + len(weights), self.slot)
         total, slack = -sum([w * row for w, row in used]), 0
         if not (layer.is_other_exact if which else layer.is_own_exact):
             slack = -(-sum([w for w, _ in used if w > 0]) >> grid)

@@ -164,14 +164,12 @@ class BoundsTree:
 
     def intervals(self, record: Any, shown: int) -> int:
         """Let the intervals of a node hold below; all clauses do if it is empty, as bits."""
-        before, found = self.meter.cells - self.rows.held, self.all_shown
-        ends, pair_ends = self.box.inherited.ends, self.box.inherited.pair_ends
+        before, found = self.meter.cells - self.rows.held, None
         with contextlib.suppress(EmptyNode):
-            forms = self.leaf(self, record).forms
-            ends, pair_ends, found = forms.ends, forms.pair_ends, shown
+            found = self.leaf(self, record).forms
         self.meter.release(self.meter.cells - self.rows.held - before)
-        self.box.inherit(ends, pair_ends)
-        return found
+        self.box.inherit(found)
+        return self.all_shown if found is None else shown
 
     def close(self, record: Any, shown: int) -> None:
         """Check a leaf, given the clauses that were shown above it."""

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from polyrelu.checking.arithmetic import bits_of_form
-from polyrelu.checking.forms import InputForms, Interval, PairEnds, SignCuts
+from polyrelu.checking.forms import InputForms, Interval, JointForms, PairEnds, SignCuts
 from polyrelu.checking.meter import Meter, cells_of, longest, require
 from polyrelu.checking.pairs import Domain
 from polyrelu.checking.trees import bits_of
@@ -69,10 +69,14 @@ class NodeBox:
         self.trail.append((neuron, None))
         self.signs[neuron] = side
 
-    def inherit(self, ends: list[list[Interval]], pair_ends: list[list[PairEnds]]) -> None:
-        """Let intervals hold from here on; the ones before stay if a node is empty."""
-        cells = 8 + sum(cells_of(3, longest([x])) for layer in ends for x in layer)
-        cells += sum(cells_of(5, longest(x)) for layer in pair_ends for x in layer)
+    def inherit(self, found: JointForms | None) -> None:
+        """Let intervals hold from here on; on an empty node, None, the inherited ones stay."""
+        ends, pair_ends, _ = self.inherited
+        cells = 8
+        if found is not None:
+            ends, pair_ends = found.ends, found.pair_ends
+            cells += sum(cells_of(3, longest([x])) for layer in ends for x in layer)
+            cells += sum(cells_of(5, longest(x)) for layer in pair_ends for x in layer)
         self.meter.hold(cells)
         self.trail.append((None, self.inherited))
         self.inherited = KeptIntervals(ends, pair_ends, cells)
