@@ -708,6 +708,64 @@ def fine_joint_leaf(size: int) -> bytes:
     return bounds_of(net, '["joint"]', 1, other, grid=4_096)
 
 
+#: A row that holds by far.
+FAR = "-1" + "0" * 900
+#: Cuts, each with a leaf below, and intervals that all nodes below inherit.
+INHERITED = '["intervals"]\n[0]\n["inherited"]'
+
+
+def inherited_leaves(size: int) -> bytes:
+    """Nodes that inherit intervals of two wide networks."""
+    net, other = stack(5, size, size, size, 2), stack(5, size, size, size, 2, weight="2")
+    return bounds_of(net, INHERITED, 4_000, other)
+
+
+def thin_inherited_leaves(size: int) -> bytes:
+    """The same for networks with many layers of one neuron."""
+    return bounds_of(stack(*[1] * 20), INHERITED, size, stack(*[1] * 20, weight="2"))
+
+
+def deep_inherited_leaf(size: int) -> bytes:
+    """Intervals of networks with very many layers of one neuron."""
+    net, other = stack(*[1] * size), stack(*[1] * size, weight="2")
+    return bounds_of(net, '["inherited"]', 1, other)
+
+
+def fine_inherited_leaf(size: int) -> bytes:
+    """Inherited intervals on the finest grid."""
+    net, other = stack(20, size, size, 2), stack(20, size, size, 2, weight="2")
+    return bounds_of(net, INHERITED, 1, other, grid=4_096)
+
+
+def wide_intervals(size: int) -> bytes:
+    """Intervals of very many neurons that read one, and whose forms are never made."""
+    return bounds_of(stack(1, 1, size, 1), INHERITED, 1, stack(1, 1, size, 1, weight="2"))
+
+
+def kept_intervals(size: int) -> bytes:
+    """Intervals of many neurons whose signs are known, kept at very many nodes."""
+    wide = layer(1, ["1"] * size), layer(2, [row(*["1"] * size)])
+    net = network(1, layer(0, ["1"]), *wide)
+    return bounds_of(net, INHERITED, 4_000, inequalities=["1 9", "-1 -1"], x=["2"])
+
+
+def chain_of_intervals(size: int) -> bytes:
+    """Very many records of intervals, one after the other."""
+    return bounds_of(stack(1, 1, 1), '["intervals"]', size)
+
+
+def long_intervals(size: int) -> bytes:
+    """Intervals whose ends become longer with every layer."""
+    return bounds_of(stack(5, *[5] * size, 1, weight=long(5, 3_000)), INHERITED, 4_000)
+
+
+def inherited_clauses(size: int) -> bytes:
+    """Leaves at which each of very many rows is bounded anew."""
+    net = stack(1, 4, 4, 1)
+    rows = [[below(FAR + "1" * (i % 9), 0)] for i in range(size)]
+    return held(net, rows, INHERITED)
+
+
 def fine_backward_leaf(size: int) -> bytes:
     """Backward bounds on the finest grid."""
     return bounds_of(stack(20, size, size, 2), '["backward"]', grid=4_096)
@@ -787,10 +845,6 @@ def many_slopes(size: int) -> bytes:
     matching = [[[i, "2/3"] for i in range(size)]]
     listed = [[c, 0, [], slopes] for c in range(18)]
     return bounds_of(net, json.dumps(["shown", listed]), 4_000, matching=matching)
-
-
-#: A row that holds by far.
-FAR = "-1" + "0" * 900
 
 
 def sums_of_ends(size: int) -> bytes:
@@ -960,6 +1014,15 @@ BOMBS = {
     "thin joint leaves": Bomb(thin_joint_leaves, 4_000, 200),
     "deep joint leaf": Bomb(deep_joint_leaf, 4_000, 40),
     "fine joint leaf": Bomb(fine_joint_leaf, 200, 8),
+    "inherited leaves": Bomb(inherited_leaves, 200, 20),
+    "thin inherited leaves": Bomb(thin_inherited_leaves, 4_000, 200),
+    "deep inherited leaf": Bomb(deep_inherited_leaf, 4_000, 40),
+    "fine inherited leaf": Bomb(fine_inherited_leaf, 100, 8),
+    "wide intervals": Bomb(wide_intervals, 60_000, 200),
+    "kept intervals": Bomb(kept_intervals, 20_000, 40),
+    "chain of intervals": Bomb(chain_of_intervals, 400_000, 10_000),
+    "long intervals": Bomb(long_intervals, 60, 3),
+    "inherited clauses": Bomb(inherited_clauses, 2_000, 200),
     "fine grid": Bomb(fine_grid, 200, 8),
     "long centers": Bomb(long_centers, 200, 10),
     "long layers": Bomb(long_layers, 60, 4),
