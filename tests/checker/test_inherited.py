@@ -75,13 +75,13 @@ def test_a_part_of_a_box_has_worse_bounds_than_the_box(nodes: list[BoundsNode], 
 
 
 def test_what_is_inherited_is_forgotten_behind_a_subtree() -> None:
-    """The intervals of the left half are no intervals of the right half."""
+    """On [-1, -1/2] the function is 0; in the parts beside this one it is not."""
     line = from_arrays([([[1]], [0]), ([[1]], [0]), ([[1]], [0])])  # max(x, 0)
     for high, good in ((F(1), True), (F(1, 2), False)):
         bounds = OutputRange(0, (F(0), F(0)), (F(1, 2), high))
         claim = RangeClaim(line, Polyhedron.box([-1], [1]), (bounds,))
-        for left in ([INTERVALS, INHERITED], [INTERVALS, CUT, INHERITED, INHERITED]):
-            nodes = [CUT, *left, INHERITED]
+        for first in ([INTERVALS, INHERITED], [INTERVALS, CUT, INTERVALS, INHERITED, INHERITED]):
+            nodes = [CUT, CUT, *first, INHERITED, INHERITED]
             assert is_accepted(document(claim, [[0], [F(1, 2)]], nodes)) == good
 
 
@@ -260,7 +260,7 @@ def are_inside(ours: Sequence[Interval], theirs: Sequence[Interval]) -> bool:
     return all(a <= c and d <= b for (c, d), (a, b) in pairs)
 
 
-@pytest.mark.parametrize("number", few_and_all(40, 600))
+@pytest.mark.parametrize("number", few_and_all(40, 400))
 def test_intervals_hold_at_every_point_and_never_become_wider(number: int) -> None:
     num_open = num_wider = 0
     for seed in range(number):
@@ -310,7 +310,7 @@ def neurons_of(networks: Sequence[Network]) -> list[tuple[int, int, int]]:
     ]
 
 
-@pytest.mark.parametrize("number", few_and_all(6, 60))
+@pytest.mark.parametrize("number", few_and_all(6, 40))
 def test_no_tree_shows_less_than_the_largest_difference(number: int) -> None:
     """Exact maxima on two inputs, by the library; trees come near them, and not below."""
     num_near = num_accepted = num_rejected = 0
@@ -343,7 +343,7 @@ def test_no_tree_shows_less_than_the_largest_difference(number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "every"), [(2, 23), pytest.param(30, 3, marks=pytest.mark.slow)]
+    ("number", "every"), [(2, 23), pytest.param(12, 5, marks=pytest.mark.slow)]
 )
 def test_mutants_that_are_accepted_are_true(number: int, every: int) -> None:
     """Any entry or line changed, of the least bound that a tree shows."""
