@@ -2,10 +2,11 @@
 
     python -m benchmarks.bounds_mutations [--networks 12]
 
-The originals are the examples of the tests, and exact deviations of random pairs of networks of one
-input, by trees of all signs. Each value, list and line of a file is replaced in turn by every one
-of its variants; counts of nodes and hashes of networks are made right again. The values of networks
-of one input are affine between few points, so that every accepted claim is decided by brute force.
+The originals are the examples of the tests, exact deviations of random pairs of networks of one
+input, by trees of all signs, and bounds of others by trees with inherited intervals. Each value,
+list and line of a file is replaced in turn by every one of its variants; counts of nodes and hashes
+of networks are made right again. The values of networks of one input are affine between few points,
+so that every accepted claim is decided by brute force.
 """
 
 from __future__ import annotations
@@ -29,6 +30,12 @@ from tests.generators.bounds_documents import (
     rows_of_deviation,
 )
 from tests.generators.bounds_examples import ACCEPTED
+from tests.generators.interval_trees import (
+    deviation_file,
+    interval_tree,
+    least_bound,
+    neurons_of,
+)
 from tests.generators.tree_documents import Document, mutants, with_count, written
 from tests.oracles.bounds import is_true
 
@@ -43,6 +50,7 @@ def main() -> None:
         if file[0]["claim"]["network"]["inline"]["inputs"] == 1
     }
     originals |= {f"random {seed}": _random_pair(seed) for seed in range(options.networks)}
+    originals |= {f"inherited {seed}": _with_intervals(seed) for seed in range(options.networks)}
     started, counts, false = time.process_time(), Counter[str](), list[str]()
     for name, file in originals.items():
         for mutant in mutants(file):
@@ -75,6 +83,15 @@ def _random_pair(seed: int) -> Document:
     outputs, domain = tuple(range(first.num_outputs)), tree.rule.coordinates.domain
     claim = DeviationClaim(first, second, domain, outputs, tree.value, tree.value)
     return document(claim, [tree.point], tree.nodes, 44)
+
+
+def _with_intervals(seed: int) -> Document:
+    """Return the least bound that a tree with inherited intervals shows for such networks."""
+    random, segment = Random(seed), Polyhedron.box([-1], [2])
+    first = random_layers(random, [1, random.randint(1, 3), random.randint(1, 3), 1])
+    networks = first, perturbed(random, first, Fraction(1, 4))
+    nodes = interval_tree(random, 1, 3, neurons_of(networks), 0.8)
+    return deviation_file(networks, segment, least_bound(networks, segment, nodes), nodes)
 
 
 if __name__ == "__main__":

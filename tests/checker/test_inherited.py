@@ -30,6 +30,7 @@ from tests.generators.interval_trees import (
     interval_tree,
     is_accepted,
     least_bound,
+    neurons_of,
 )
 from tests.generators.tree_documents import Document, mutants, with_count, written
 from tests.oracles.bounds import is_true
@@ -298,16 +299,6 @@ def variants(random: Random, nodes: Sequence[BoundsNode]) -> Iterator[list[Bound
         yield [*rest[:place], INTERVALS, *rest[place:]]
     everywhere = [[INTERVALS, node] for node in listed]
     yield [node for pair in everywhere for node in pair]
-
-
-def neurons_of(networks: Sequence[Network]) -> list[tuple[int, int, int]]:
-    """All neurons with a ReLU."""
-    return [
-        (which, number, i)
-        for which, network in enumerate(networks)
-        for number in range(1, network.num_hidden_layers + 1)
-        for i in range(network.widths[number])
-    ]
 
 
 @pytest.mark.parametrize("number", few_and_all(6, 40))

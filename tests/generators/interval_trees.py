@@ -13,7 +13,7 @@ from polyrelu.network import Network
 from tests.generators.bounds_documents import document
 from tests.generators.tree_documents import Document, written
 
-__all__ = ["deviation_file", "interval_tree", "is_accepted", "least_bound"]
+__all__ = ["deviation_file", "interval_tree", "is_accepted", "least_bound", "neurons_of"]
 
 Partner = tuple[int, Fraction] | None
 
@@ -38,6 +38,16 @@ def interval_tree(
     for _ in range(2):
         nodes += interval_tree(random, num_coordinates, depth - 1, rest, share)
     return nodes
+
+
+def neurons_of(networks: Sequence[Network]) -> list[tuple[int, int, int]]:
+    """All neurons with a ReLU."""
+    return [
+        (which, number, i)
+        for which, network in enumerate(networks)
+        for number in range(1, network.num_hidden_layers + 1)
+        for i in range(network.widths[number])
+    ]
 
 
 def deviation_file(
