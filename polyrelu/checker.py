@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8296  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8299      theorem monotone
   8403  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10730  5.9 Teaching sets: theorem parallel-lines
- 10744      theorem parallel-lines
- 10850    Files
- 10990    The command line
+ 10732  5.9 Teaching sets: theorem parallel-lines
+ 10746      theorem parallel-lines
+ 10852    Files
+ 10992    The command line
 """
 
 from __future__ import annotations
@@ -10245,13 +10245,15 @@ class BoundsTree:
         return found
 
     def intervals(self, record: Any, shown: int) -> int:
-        """Let the intervals of a node hold below; all clauses do if it is empty, as bits."""
+        """Let the intervals of a node hold below; the clauses that hold on it, as bits."""
         before, found = self.meter.cells - self.rows.held, None
+        marks = self.all_shown  # if the node is empty
         with contextlib.suppress(EmptyNode):
-            found = self.leaf(self, record).forms
+            leaf = self.leaf(self, record)
+            found, marks = leaf.forms, leaf.shown(shown)
         self.meter.release(self.meter.cells - self.rows.held - before)
         self.box.inherit(found)
-        return self.all_shown if found is None else shown
+        return marks
 
     def close(self, record: Any, shown: int) -> None:
         """Check a leaf, given the clauses that were shown above it."""

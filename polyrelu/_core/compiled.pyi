@@ -316,6 +316,26 @@ class GridRule:
         backward, of each network and of both, over 2^(2S). Shape (boxes, 3, rows).
         """
 
+    def bound_inherited(
+        self,
+        centers: NDArray[np.int64],
+        radii: NDArray[np.int64],
+        signs: Signs | None,
+        known: NDArray[np.int64],
+        is_known: NDArray[np.uint8],
+        wanted: NDArray[np.uint8],
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+        """Apply the rule of leaves `inherited` to boxes on the grid, with signs of neurons.
+
+        `known` has the intervals that hold on each box already, shape (boxes, num_ends), where
+        `is_known` is 1. Return states, as `bound` does; the intervals found; and upper and lower
+        halves of the bounds of the wanted rows, over 2^(2S), shape (boxes, rows).
+        """
+
+    @property
+    def num_ends(self) -> int:
+        """Number of integers of all intervals of a box."""
+
 class SpanSearch:
     """The search in one layer of `polyrelu.proofs.injectivity.node_search`."""
 

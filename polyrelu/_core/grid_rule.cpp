@@ -2,45 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
+#include "grid_numbers.hpp"
+
 namespace polyrelu {
 namespace {
-
-/// Thrown where a number does not fit; Python takes the box then.
-struct TooLong {};
-
-constexpr int kSlopeBits = 16;
-constexpr std::int64_t kOne = std::int64_t{1} << kSlopeBits;
-constexpr Int128 kLargest = Int128{1} << 62;
-/// Sums of products stay below this number, of which floats say enough.
-constexpr double kLargestSum = 0x1p124;
-
-std::int64_t checked(Int128 number) {
-    if (number >= kLargest || number <= -kLargest) throw TooLong();
-    return static_cast<std::int64_t>(number);
-}
-
-void check_sum(double size) {
-    if (!(size < kLargestSum)) throw TooLong();
-}
-
-Int128 size_of(Int128 number) { return number < 0 ? -number : number; }
-/// A number over a power of 2, rounded up. Shifts of negative numbers round down.
-Int128 ceiled(Int128 number, int bits) { return -(-number >> bits); }
-Int128 times(std::int64_t one, std::int64_t other) { return static_cast<Int128>(one) * other; }
-
-int sign_of_interval(std::int64_t low, std::int64_t high) {
-    return low >= 0 ? 1 : high <= 0 ? -1 : 0;
-}
-
-std::int64_t chord_slope(std::int64_t low, std::int64_t high) {
-    if (low >= 0) return kOne;
-    if (high <= 0) return 0;
-    return static_cast<std::int64_t>((static_cast<Int128>(high) << kSlopeBits) /
-                                     (static_cast<Int128>(high) - low));
-}
 
 /// The slope of the better line through 0 below a ReLU.
 std::int64_t lower_slope(std::int64_t low, std::int64_t high) {
@@ -90,6 +59,25 @@ void GridMatrix::measure() {
     if (largest >= kLargest) throw std::invalid_argument("weights are too large for the core");
     norm = static_cast<std::int64_t>(largest);
     for (const double sum : columns) column_norm = std::max(column_norm, sum);
+    transposed.resize(entries.size());
+    for (std::size_t i = 0; i < height; ++i)
+        for (std::size_t j = 0; j < width; ++j) transposed[j * height + i] = row(i)[j];
+}
+
+/// The neurons that have a weight in any functional.
+std::vector<std::size_t> GridRule::Functionals::used() const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i * count < weights.size(); ++i)
+        if (std::any_of(weights.data() + i * count, weights.data() + (i + 1) * count,
+                        [](std::int64_t w) { return w != 0; }))
+            found.push_back(i);
+    return found;
+}
+
+double GridRule::Functionals::largest() const {
+    std::int64_t found = 0;
+    for (const std::int64_t weight : weights) found = std::max(found, weight < 0 ? -weight : weight);
+    return static_cast<double>(found);
 }
 
 void GridRule::Forms::note_used() {
@@ -132,6 +120,8 @@ RuleState GridRule::bound(const std::int64_t* centers, const std::int64_t* radii
     signs_ = signs;
     is_backward_ = kind != RuleKind::leaf;
     is_joint_ = kind == RuleKind::joint && !is_single_;
+    chosen_.resize(rows_.count);
+    std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
     try {
         start(centers, radii);
         for (std::size_t layer = 0; layer < layers_.size(); ++layer)
@@ -174,23 +164,26 @@ bool GridRule::add(std::size_t number) {
         if (number) terms.push_back({&layer.by_differences, &differences_});
         preactivations(terms, layer.shift, layer.is_shift_exact, d);
     }
-    if (number == 0 && is_backward_) {
-        first_ = z;
-        if (!is_single_) {
-            first_change_ = other_first_ = d;
-            other_first_.error = checked(static_cast<Int128>(z.error) + d.error);
-            for (std::size_t m = 0; m < layer.partners.size(); ++m)
-                if (layer.partners[m] >= 0)
-                    for (std::size_t c = 0; c < d.columns; ++c)
-                        other_first_.row(m)[c] = checked(
-                            static_cast<Int128>(d.row(m)[c]) +
-                            z.row(static_cast<std::size_t>(layer.partners[m]))[c]);
-        }
-    }
+    if (number == 0 && is_backward_) note_first(z, d);
     if (layer.is_hidden) return activate(number, z, d);
     values_ = std::move(z);
     differences_ = std::move(d);
     return true;
+}
+
+/// Keep the forms of the first layer.
+void GridRule::note_first(const Forms& z, const Forms& d) {
+    first_ = z;
+    if (is_single_) return;
+    const std::vector<std::int32_t>& partners = layers_[0].partners;
+    first_change_ = other_first_ = d;
+    other_first_.error = checked(static_cast<Int128>(z.error) + d.error);
+    for (std::size_t m = 0; m < partners.size(); ++m)
+        if (partners[m] >= 0)
+            for (std::size_t c = 0; c < d.columns; ++c)
+                other_first_.row(m)[c] =
+                    checked(static_cast<Int128>(d.row(m)[c]) +
+                            z.row(static_cast<std::size_t>(partners[m]))[c]);
 }
 
 void GridRule::preactivations(const std::vector<Term>& terms,
@@ -373,7 +366,12 @@ bool GridRule::find_pairs(std::size_t number, const Forms& z, const Forms& d) {
         bands_.push_back(band(x, layer.is_last_hidden));
     }
     ends_[1].push_back(std::move(others));
-    if (!is_joint_) return true;
+    if (is_joint_) add_lines(pairs);
+    return true;
+}
+
+/// Add the lines of a layer of pairs, and the sum of the sizes of the differences.
+void GridRule::add_lines(const std::vector<PairEnds>& pairs) {
     Int128 sizes = 0;
     pairs_.emplace_back();
     for (const PairEnds& x : pairs) {
@@ -381,7 +379,6 @@ bool GridRule::find_pairs(std::size_t number, const Forms& z, const Forms& d) {
         sizes += std::max(-x.d.low, x.d.high);
     }
     change_sizes_.push_back(sizes);
-    return true;
 }
 
 std::vector<GridRule::Corner> GridRule::corners(const PairEnds& ends) {
@@ -542,20 +539,10 @@ void GridRule::go_below(const RuleLayer& layer, bool is_other, const std::vector
     const bool is_rounded =
         matrix.is_rounded || !(is_other ? layer.is_other_bias_exact : layer.is_bias_exact);
     const std::size_t count = functionals.count;
-    std::vector<std::size_t> used;
-    std::int64_t largest = 0;
-    for (std::size_t i = 0; i < matrix.height; ++i) {
-        bool is_used = false;
-        for (std::size_t f = 0; f < count; ++f) {
-            const std::int64_t weight = functionals.weights[i * count + f];
-            largest = std::max(largest, weight < 0 ? -weight : weight);
-            is_used = is_used || weight != 0;
-        }
-        if (is_used) used.push_back(i);
-    }
+    const std::vector<std::size_t> used = functionals.used();
     double size = matrix.column_norm;
     for (const std::int64_t entry : bias) size += std::abs(static_cast<double>(entry));
-    check_sum(size * (1 + static_cast<double>(largest)));
+    check_sum(size * (1 + functionals.largest()));
     std::vector<Int128> sums(count), slack(count);
     for (const std::size_t i : used)
         for (std::size_t f = 0; f < count; ++f) {
@@ -567,19 +554,16 @@ void GridRule::go_below(const RuleLayer& layer, bool is_other, const std::vector
         slack[f] = is_rounded ? ceiled(slack[f], grid_) : 0;
         functionals.constants[f] += ceiled(sums[f], grid_) + slack[f];
     }
-    std::vector<std::int64_t> weights(matrix.width * count, 0);
-    for (std::size_t j = 0; j < matrix.width; ++j) {
-        if (sign_of_interval(ends[j].low, ends[j].high) < 0) continue;
-        std::fill(sums.begin(), sums.end(), 0);
-        for (const std::size_t i : used) {
-            const std::int64_t entry = matrix.row(i)[j];
-            const std::int64_t* from = functionals.weights.data() + i * count;
-            for (std::size_t f = 0; f < count; ++f) sums[f] += times(entry, from[f]);
-        }
+    std::vector<std::size_t> columns;
+    for (std::size_t j = 0; j < matrix.width; ++j)
+        if (sign_of_interval(ends[j].low, ends[j].high) >= 0) columns.push_back(j);
+    std::vector<Int128> totals(matrix.width * count);
+    add_transposed(matrix, functionals, used, columns, totals);
+    functionals.weights.assign(matrix.width * count, 0);
+    for (const std::size_t j : columns)
         for (std::size_t f = 0; f < count; ++f)
-            weights[j * count + f] = checked(ceiled(sums[f], grid_) + slack[f]);
-    }
-    functionals.weights = std::move(weights);
+            functionals.weights[j * count + f] =
+                checked(ceiled(totals[j * count + f], grid_) + slack[f]);
 }
 
 /// Replace weights of activations by weights of preactivations, and constants.
@@ -676,9 +660,9 @@ std::vector<Int128> GridRule::maxima(const std::vector<Int128>& constants,
 /// What the inputs add to the forms of rows, over 2^(2S).
 void GridRule::add_inputs(std::vector<Int128>& totals) const {
     const std::size_t columns = 1 + num_inputs_;
-    for (std::size_t k = 0; k < rows_.count; ++k)
+    for (std::size_t k = 0; k < chosen_.size(); ++k)
         for (std::size_t j = 0; j < num_inputs_; ++j) {
-            const std::int64_t weight = rows_.on_x[k * num_inputs_ + j];
+            const std::int64_t weight = rows_.on_x[chosen_[k] * num_inputs_ + j];
             if (weight == 0) continue;
             check_sum(std::abs(static_cast<double>(weight)) * inputs_.largest() *
                       std::ldexp(static_cast<double>(num_inputs_), grid_));
@@ -693,18 +677,18 @@ GridRule::Functionals GridRule::outputs(bool is_other,
     const RuleLayer& last = layers_.back();
     const std::size_t height = is_other ? last.by_differences.height : last.own.height;
     Functionals found;
-    found.count = rows_.count;
+    found.count = chosen_.size();
     found.constants.assign(found.count, 0);
     found.weights.assign(height * found.count, 0);
     for (std::size_t i = 0; i < height; ++i)
         for (std::size_t k = 0; k < found.count; ++k)
             found.weights[i * found.count + k] =
-                checked(static_cast<Int128>(weights[k * height + i]) * (Int128{1} << grid_));
+                checked(static_cast<Int128>(weights[chosen_[k] * height + i]) * (Int128{1} << grid_));
     return found;
 }
 
 void GridRule::bound_rows_backward(RuleBounds& found) const {
-    const std::size_t count = rows_.count;
+    const std::size_t count = chosen_.size();
     std::vector<Int128> totals(count * (1 + num_inputs_)), errors(count), constants(count);
     add_inputs(totals);
     for (int which = 0; which < (is_single_ ? 1 : 2); ++which) {
@@ -723,7 +707,7 @@ void GridRule::bound_rows_backward(RuleBounds& found) const {
 // -- joint bounds ----------------------------------------------------------------------------------
 
 void GridRule::bound_rows_jointly(RuleBounds& found) const {
-    const std::size_t count = rows_.count;
+    const std::size_t count = chosen_.size();
     std::vector<Int128> totals(count * (1 + num_inputs_)), errors(count);
     add_inputs(totals);
     Functionals on_z = outputs(false, rows_.on_values), on_d = outputs(true, rows_.on_differences);
@@ -737,11 +721,12 @@ void GridRule::bound_rows_jointly(RuleBounds& found) const {
     found.joint = maxima(on_z.constants, totals, errors);
 }
 
-/// Bound the differences of open pairs backwards; return false if an interval is empty.
-bool GridRule::narrow_changes(std::size_t number, std::vector<PairEnds>& pairs) {
+/// Bound the differences of open pairs backwards, or of all pairs if none is known; return false if
+/// an interval is empty.
+bool GridRule::narrow_changes(std::size_t number, std::vector<PairEnds>& pairs, bool is_known) {
     std::vector<std::size_t> open;
     for (std::size_t m = 0; m < pairs.size(); ++m)
-        if (sign_of_interval(pairs[m].z.low, pairs[m].z.high) == 0 ||
+        if (!is_known || sign_of_interval(pairs[m].z.low, pairs[m].z.high) == 0 ||
             sign_of_interval(pairs[m].y.low, pairs[m].y.high) == 0)
             open.push_back(m);
     if (number > 0 && !open.empty()) {
@@ -775,19 +760,38 @@ bool GridRule::narrow_changes(std::size_t number, std::vector<PairEnds>& pairs) 
     return true;
 }
 
-/// Add a matrix, transposed, times weights of its rows.
+/// Add columns of a matrix, times weights of its rows, to sums.
 void GridRule::add_transposed(const GridMatrix& matrix, const Functionals& from,
-                              std::vector<Int128>& sums) const {
+                              const std::vector<std::size_t>& used,
+                              const std::vector<std::size_t>& columns,
+                              std::vector<Int128>& sums) {
+    constexpr std::size_t kBlock = 4;
     const std::size_t count = from.count;
-    for (std::size_t i = 0; i < matrix.height; ++i) {
-        const std::int64_t* weights = from.weights.data() + i * count;
-        if (std::all_of(weights, weights + count, [](std::int64_t w) { return w == 0; })) continue;
-        for (std::size_t j = 0; j < matrix.width; ++j) {
-            const std::int64_t entry = matrix.row(i)[j];
-            Int128* to = sums.data() + j * count;
-            for (std::size_t f = 0; f < count; ++f) to[f] += times(entry, weights[f]);
-        }
+    for (const std::size_t j : columns) {
+        const std::int64_t* entries = matrix.column(j);
+        Int128* to = sums.data() + j * count;
+        std::size_t f = 0;
+        for (; f + kBlock <= count; f += kBlock)
+            add_products<kBlock>(entries, used, from.weights.data() + f, count, to + f);
+        for (; f < count; ++f)
+            add_products<1>(entries, used, from.weights.data() + f, count, to + f);
     }
+}
+
+/// The neurons below a layer whose weights matter: of f those that may be on, and of the differences
+/// those of pairs that are not off together.
+std::vector<std::size_t> GridRule::used_below(std::size_t number, bool is_other) const {
+    const auto is_off = [](const Interval& x) { return sign_of_interval(x.low, x.high) < 0; };
+    const std::vector<Interval>&ours = ends_[0][number - 1], &others = ends_[is_other][number - 1];
+    const std::vector<std::int32_t>& partners = layers_[number - 1].partners;
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        // A missing partner is 0, and a neuron of g that is off has no difference from it.
+        const bool is_partner_off =
+            !is_other || partners[i] < 0 || is_off(ours[static_cast<std::size_t>(partners[i])]);
+        if (!is_off(others[i]) || !is_partner_off) found.push_back(i);
+    }
+    return found;
 }
 
 /// Replace weights of preactivations of f and of differences by those of the first layer.
@@ -795,12 +799,6 @@ void GridRule::add_transposed(const GridMatrix& matrix, const Functionals& from,
 /// The constants of `on_z` are those of both.
 void GridRule::descend_jointly(std::size_t number, Functionals& on_z, Functionals& on_d) const {
     const std::size_t count = on_z.count;
-    const auto largest = [](const Functionals& functionals) {
-        double found = 1;
-        for (const std::int64_t weight : functionals.weights)
-            found = std::max(found, std::abs(static_cast<double>(weight)));
-        return found;
-    };
     for (std::size_t above = number; above > 0; --above) {
         const RuleLayer& layer = layers_[above];
         const std::size_t width = layer.own.width, others = layer.by_differences.width;
@@ -809,24 +807,29 @@ void GridRule::descend_jointly(std::size_t number, Functionals& on_z, Functional
             for (const std::int64_t entry : *listed) biases += std::abs(static_cast<double>(entry));
         const double size = layer.own.column_norm + layer.by_values.column_norm +
                             layer.by_differences.column_norm + biases;
-        check_sum(size * std::max(largest(on_z), largest(on_d)));
+        check_sum(size * (1 + std::max(on_z.largest(), on_d.largest())));
         std::vector<Int128> sums(width * count), changes(others * count), bias(count);
         std::vector<Int128> positive(count), total(count);
-        add_transposed(layer.own, on_z, sums);
-        add_transposed(layer.by_values, on_d, sums);
-        add_transposed(layer.by_differences, on_d, changes);
-        for (std::size_t f = 0; f < count; ++f) {
-            for (std::size_t i = 0; i < layer.own.height; ++i) {
+        const std::vector<std::size_t> ours = on_z.used(), others_used = on_d.used();
+        const std::vector<std::size_t> columns = used_below(above, false);
+        const std::vector<std::size_t> pairs = used_below(above, true);
+        add_transposed(layer.own, on_z, ours, columns, sums);
+        add_transposed(layer.by_values, on_d, others_used, columns, sums);
+        add_transposed(layer.by_differences, on_d, others_used, pairs, changes);
+        for (const std::size_t i : ours)
+            for (std::size_t f = 0; f < count; ++f) {
                 const std::int64_t weight = on_z.weights[i * count + f];
                 bias[f] += times(weight, layer.bias[i]);
                 positive[f] += std::max<std::int64_t>(weight, 0);
             }
-            for (std::size_t m = 0; m < layer.by_differences.height; ++m) {
+        for (const std::size_t m : others_used)
+            for (std::size_t f = 0; f < count; ++f) {
                 const std::int64_t weight = on_d.weights[m * count + f];
                 bias[f] += times(weight, layer.shift[m]);
                 positive[f] += std::max<std::int64_t>(weight, 0);
                 total[f] += size_of(weight);
             }
+        for (std::size_t f = 0; f < count; ++f) {
             positive[f] = ceiled(positive[f], grid_);
             const Int128 rest = 1 + ceiled(total[f], grid_);
             check_sum(static_cast<double>(rest) * static_cast<double>(change_sizes_[above - 1]));
@@ -835,10 +838,13 @@ void GridRule::descend_jointly(std::size_t number, Functionals& on_z, Functional
         }
         on_z.weights.assign(width * count, 0);
         on_d.weights.assign(others * count, 0);
-        for (std::size_t k = 0; k < sums.size(); ++k)
-            on_z.weights[k] = checked(ceiled(sums[k], grid_) + positive[k % count]);
-        for (std::size_t k = 0; k < changes.size(); ++k)
-            on_d.weights[k] = checked(ceiled(changes[k], grid_));
+        for (const std::size_t j : columns)
+            for (std::size_t f = 0; f < count; ++f)
+                on_z.weights[j * count + f] =
+                    checked(ceiled(sums[j * count + f], grid_) + positive[f]);
+        for (const std::size_t m : pairs)
+            for (std::size_t f = 0; f < count; ++f)
+                on_d.weights[m * count + f] = checked(ceiled(changes[m * count + f], grid_));
         relax(ends_[0][above - 1], on_z);
         relax_pairs(above - 1, on_z, on_d);
     }

@@ -12,10 +12,10 @@
 
 namespace polyrelu {
 
-/// A matrix times 2^S, rounded down, row by row.
+/// A matrix times 2^S, rounded down, row by row, and its transpose.
 struct GridMatrix {
     std::size_t height = 0, width = 0;
-    std::vector<std::int64_t> entries;
+    std::vector<std::int64_t> entries, transposed;
     /// The largest sum of absolute values in a row and in a column.
     std::int64_t norm = 0;
     double column_norm = 0;
@@ -23,6 +23,7 @@ struct GridMatrix {
 
     void measure();
     const std::int64_t* row(std::size_t i) const { return entries.data() + i * width; }
+    const std::int64_t* column(std::size_t j) const { return transposed.data() + j * height; }
 };
 
 /// A layer of f, of the differences, and of g over its scales, see `GridLayer` and `BackwardLayer`.
@@ -61,11 +62,23 @@ public:
     std::size_t num_inputs() const { return num_inputs_; }
     std::size_t num_rows() const { return rows_.count; }
     std::size_t num_signs() const { return num_signs_; }
+    /// The number of integers of all intervals, see `bound_inherited`.
+    std::size_t num_ends() const;
 
     /// Apply the rule to a box, given by center and radius of each coordinate on the grid, with
     /// signs of neurons, layer by layer, of f and then of g; null for none.
     RuleState bound(const std::int64_t* centers, const std::int64_t* radii,
                     const std::int8_t* signs, RuleKind kind, RuleBounds& found);
+
+    /// Apply the rule of leaves `inherited`, whose intervals begin with those of a box around it.
+    ///
+    /// `known` has these, null for none, and `ends` gets the intervals of the box: layer by layer
+    /// the lower ends of all neurons of f, then their upper ends, then the same of the neurons of
+    /// g and of the differences. There are no bounds by forms, and only the rows that are `wanted`
+    /// have bounds, in their order.
+    RuleState bound_inherited(const std::int64_t* centers, const std::int64_t* radii,
+                              const std::int8_t* signs, const std::int64_t* known,
+                              const std::uint8_t* wanted, std::int64_t* ends, RuleBounds& found);
 
 private:
     struct Interval {
@@ -115,6 +128,9 @@ private:
         std::size_t count = 0;
         std::vector<std::int64_t> weights;
         std::vector<Int128> constants;
+
+        std::vector<std::size_t> used() const;
+        double largest() const;
     };
 
     void start(const std::int64_t* centers, const std::int64_t* radii);
@@ -130,11 +146,20 @@ private:
     static Pair lines(const PairEnds& ends);
     static Line nearest_line(int side, const std::pair<std::int64_t, std::int64_t>* slopes,
                              const std::vector<Corner>& points, const PairEnds& ends);
-    bool narrow_changes(std::size_t layer, std::vector<PairEnds>& pairs);
+    bool narrow_changes(std::size_t layer, std::vector<PairEnds>& pairs, bool is_known = true);
+    void note_first(const Forms& z, const Forms& d);
+    void add_lines(const std::vector<PairEnds>& pairs);
+    void start_inherited(const std::int64_t* centers, const std::int64_t* radii);
+    bool inherit(std::size_t layer, const std::int64_t* known, std::int64_t* ends);
+    bool inherit_pairs(std::size_t layer, const std::int64_t* known, std::int64_t* ends);
+    static std::vector<Interval> ranges_of(const Forms& forms);
+    static std::int64_t* write(const std::vector<Interval>& from, std::int64_t* to);
     void descend_jointly(std::size_t layer, Functionals& on_z, Functionals& on_d) const;
     void relax_pairs(std::size_t layer, Functionals& on_z, Functionals& on_d) const;
-    void add_transposed(const GridMatrix& matrix, const Functionals& from,
-                        std::vector<Int128>& sums) const;
+    static void add_transposed(const GridMatrix& matrix, const Functionals& from,
+                               const std::vector<std::size_t>& used,
+                               const std::vector<std::size_t>& columns, std::vector<Int128>& sums);
+    std::vector<std::size_t> used_below(std::size_t layer, bool is_other) const;
     void descend(std::size_t layer, bool is_other, Functionals& functionals) const;
     void go_below(const RuleLayer& layer, bool is_other, const std::vector<Interval>& ends,
                   Functionals& functionals) const;
@@ -156,6 +181,8 @@ private:
     std::vector<RuleLayer> layers_;
     std::vector<std::size_t> sign_starts_;
     RuleRows rows_;
+    /// The rows that get bounds.
+    std::vector<std::size_t> chosen_;
 
     const std::int8_t* signs_ = nullptr;
     Forms inputs_, values_, differences_, first_, other_first_, first_change_;

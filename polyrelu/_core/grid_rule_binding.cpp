@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -71,11 +72,7 @@ public:
                     const std::optional<Input<std::int8_t>>& signs, int kind) {
         const auto count = static_cast<std::size_t>(centers.shape(0));
         const std::size_t inputs = inner_.num_inputs(), rows = inner_.num_rows();
-        if (static_cast<std::size_t>(centers.size()) != count * inputs ||
-            radii.size() != centers.size() ||
-            (signs.has_value() &&
-             static_cast<std::size_t>(signs->size()) != count * inner_.num_signs()))
-            throw std::invalid_argument("arrays of other shapes are needed for the rule");
+        check_shapes(centers, radii, signs);
         if (kind < 0 || kind > 2) throw std::invalid_argument("the rule has three kinds of leaves");
         const auto height = static_cast<py::ssize_t>(count), width = static_cast<py::ssize_t>(rows);
         py::array_t<std::uint8_t> states(height);
@@ -110,7 +107,66 @@ public:
         return py::make_tuple(states, generators, high, low);
     }
 
+    /// Apply the rule of leaves `inherited` to boxes, see compiled.pyi.
+    py::tuple bound_inherited(const Integers& centers, const Integers& radii,
+                              const std::optional<Input<std::int8_t>>& signs, const Integers& known,
+                              const Input<std::uint8_t>& is_known,
+                              const Input<std::uint8_t>& wanted) {
+        const auto count = static_cast<std::size_t>(centers.shape(0));
+        const std::size_t inputs = inner_.num_inputs(), rows = inner_.num_rows();
+        const std::size_t size = inner_.num_ends();
+        check_shapes(centers, radii, signs);
+        if (static_cast<std::size_t>(known.size()) != count * size ||
+            static_cast<std::size_t>(is_known.size()) != count ||
+            static_cast<std::size_t>(wanted.size()) != count * rows)
+            throw std::invalid_argument("arrays of other shapes are needed for the rule");
+        const auto height = static_cast<py::ssize_t>(count), width = static_cast<py::ssize_t>(rows);
+        py::array_t<std::uint8_t> states(height);
+        py::array_t<std::int64_t> ends({height, static_cast<py::ssize_t>(size)});
+        py::array_t<std::int64_t> high({height, width});
+        py::array_t<std::uint64_t> low({height, width});
+        std::uint8_t* state = states.mutable_data();
+        std::int64_t *to = ends.mutable_data(), *above = high.mutable_data();
+        std::uint64_t* below = low.mutable_data();
+        {
+            const py::gil_scoped_release released;
+            std::fill(to, to + count * size, 0);
+            std::fill(above, above + count * rows, 0);
+            std::fill(below, below + count * rows, 0);
+            for (std::size_t i = 0; i < count; ++i) {
+                RuleBounds found;
+                const RuleState reached = inner_.bound_inherited(
+                    centers.data() + i * inputs, radii.data() + i * inputs,
+                    signs.has_value() ? signs->data() + i * inner_.num_signs() : nullptr,
+                    is_known.data()[i] ? known.data() + i * size : nullptr,
+                    wanted.data() + i * rows, to + i * size, found);
+                state[i] = static_cast<std::uint8_t>(reached);
+                if (reached != RuleState::bounded) continue;
+                for (std::size_t k = 0, place = 0; k < rows; ++k) {
+                    if (!wanted.data()[i * rows + k]) continue;
+                    Int128 bound = found.backward[place];
+                    if (!found.joint.empty()) bound = std::min(bound, found.joint[place]);
+                    above[i * rows + k] = static_cast<std::int64_t>(bound >> 64);
+                    below[i * rows + k] = static_cast<std::uint64_t>(bound);
+                    ++place;
+                }
+            }
+        }
+        return py::make_tuple(states, ends, high, low);
+    }
+
+    std::size_t num_ends() const { return inner_.num_ends(); }
+
 private:
+    void check_shapes(const Integers& centers, const Integers& radii,
+                      const std::optional<Input<std::int8_t>>& signs) const {
+        const auto count = static_cast<std::size_t>(centers.shape(0));
+        if (static_cast<std::size_t>(centers.size()) != count * inner_.num_inputs() ||
+            radii.size() != centers.size() ||
+            (signs.has_value() &&
+             static_cast<std::size_t>(signs->size()) != count * inner_.num_signs()))
+            throw std::invalid_argument("arrays of other shapes are needed for the rule");
+    }
     static std::vector<RuleLayer> layers_of(const std::vector<Tables>& layers) {
         std::vector<RuleLayer> found;
         for (const Tables& tables : layers) found.push_back(layer_of(tables));
@@ -131,7 +187,9 @@ void bind_grid_rule(py::module_& module) {
     py::class_<Rule>(module, "GridRule")
         .def(py::init<int, std::size_t, bool, const std::vector<Tables>&,
                       const std::tuple<Integers, Integers, Integers>&>())
-        .def("bound", &Rule::bound);
+        .def("bound", &Rule::bound)
+        .def("bound_inherited", &Rule::bound_inherited)
+        .def_property_readonly("num_ends", &Rule::num_ends);
 }
 
 }  // namespace polyrelu

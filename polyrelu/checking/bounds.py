@@ -163,13 +163,15 @@ class BoundsTree:
         return found
 
     def intervals(self, record: Any, shown: int) -> int:
-        """Let the intervals of a node hold below; all clauses do if it is empty, as bits."""
+        """Let the intervals of a node hold below; the clauses that hold on it, as bits."""
         before, found = self.meter.cells - self.rows.held, None
+        marks = self.all_shown  # if the node is empty
         with contextlib.suppress(EmptyNode):
-            found = self.leaf(self, record).forms
+            leaf = self.leaf(self, record)
+            found, marks = leaf.forms, leaf.shown(shown)
         self.meter.release(self.meter.cells - self.rows.held - before)
         self.box.inherit(found)
-        return self.all_shown if found is None else shown
+        return marks
 
     def close(self, record: Any, shown: int) -> None:
         """Check a leaf, given the clauses that were shown above it."""

@@ -27,6 +27,7 @@ from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.float_forms import backward_row_bounds, row_bounds
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
+from polyrelu.proofs.deviation.inherited_tree import InheritedTree, TooLongNumbersError
 from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule
@@ -103,15 +104,20 @@ class CertifiedTree:
         The exact bounds of the objective on the leaves to which the rule was applied.
     row_bounds
         The same for each row.
+    inherits
+        Whether nodes inherit the intervals of neurons (`inherited_tree`); None if that is to be
+        found out.
     """
 
     problem: Problem
     tree: BoxTree
     limit: Fraction
     rule: RoundedRule
+    inherits: bool | None = None
     bounds: dict[int, Fraction] = field(default_factory=dict)
     row_bounds: dict[int, list[Fraction]] = field(default_factory=dict)
     _closed: set[int] = field(default_factory=set)
+    _kept: set[int] = field(default_factory=set)
     _records: dict[int, BoundsNode] = field(default_factory=dict)
 
     def close(
@@ -127,6 +133,8 @@ class CertifiedTree:
         stream of tasks, these do what is left after some work.
         """
         budget.check()
+        if may_cut and self.choose_leaves() and self._close_inheriting(budget, progress, tasks):
+            return
         counted, first = budget.part(None), SETTINGS.task_work
         stack = list(self._leaves())[::-1]
         while stack:
@@ -135,6 +143,60 @@ class CertifiedTree:
                 return
             self._close_some(stack, counted, may_cut)
             self._report(progress, len(stack))
+
+    @property
+    def can_inherit(self) -> bool:
+        """Whether nodes can inherit intervals: with two networks, many leaves, and the core."""
+        is_large = self.tree.num_leaves >= SETTINGS.least_inherited
+        return is_large and self.problem.second is not None and self.core is not None
+
+    def choose_leaves(self) -> bool:
+        """Return whether nodes are to inherit intervals, if that is not known yet.
+
+        Not if most leaves of the search are closed without that: these need no records for inner
+        nodes, and checkers need less time for them.
+        """
+        if self.inherits is None:
+            share = SETTINGS.share_of_plain
+            self.inherits = self.can_inherit and self._share_of_plain() < share
+        return self.inherits
+
+    def _share_of_plain(self) -> float:
+        """Return the share of some leaves that the kinds close which inherit nothing."""
+        leaves = list(self._leaves())
+        taken = leaves[:: max(1, len(leaves) // SETTINGS.leaves_tried)]
+        assert self.core is not None
+        found = self.core.bounds([(low, high) for _, low, high in taken], self._kinds[-1])
+        good = [x is not None and (x.is_empty or self._holds(x.rows)) for x in found]
+        return sum(good) / len(good)
+
+    def _close_inheriting(
+        self, budget: Budget, progress: Progress | None, tasks: TaskStream | None
+    ) -> bool:
+        """Follow the cuts with inherited intervals; return False if the core cannot do that.
+
+        Every leaf gets a bound, also if a limit ends the work.
+        """
+        assert self.core is not None
+        found = InheritedTree(self.problem, self.core, self.limit, self.tree)
+        try:
+            found.start()
+            found.close(budget, progress, tasks)
+        except TooLongNumbersError:
+            return False
+        except BaseException:
+            self._take(found)
+            raise
+        self._take(found)
+        return True
+
+    def _take(self, found: InheritedTree) -> None:
+        """Take the cuts and bounds of a tree with inherited intervals."""
+        self.tree, self._kept, self._closed = found.tree, found.kept, set(found.closed)
+        for node, numbers in (*found.closed.items(), *found.open_nodes.items()):
+            rows = found.rule.bounds_of(numbers)
+            self.row_bounds[node], self.bounds[node] = rows, self.problem.exact_objective(rows)
+            self._records[node] = BoundsNode("inherited")
 
     def _close_some(self, stack: list[_Box], budget: Budget, may_cut: bool = True) -> None:
         """Apply the rule to the last boxes of a stack, and cut those that fail."""
@@ -431,6 +493,8 @@ class CertifiedTree:
         depth = {0: 0}
         for node, low, high in self.tree.boxes(self.problem.lower, self.problem.upper):
             if (cut := self.tree.cuts.get(node)) is not None:
+                if node in self._kept:
+                    nodes.add(BoundsNode("intervals"))
                 nodes.add(BoundsNode("cut", coordinate=cut.coordinate))
                 depth[cut.below] = depth[cut.above] = depth[node] + 1
                 continue

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from polyrelu._core import chosen_engine
 from polyrelu.certificate import LinearRow
+from polyrelu.exact import as_float
 from polyrelu.proofs.deviation.grid_layers import GridLayer
 from polyrelu.proofs.deviation.grid_products import GridMatrix
 from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule, integer_weights
 
-__all__ = ["CompiledRule", "FoundBounds"]
+__all__ = ["CompiledRule", "FoundBounds", "InheritedBounds"]
 
 _Corners: TypeAlias = tuple[Sequence[Fraction], Sequence[Fraction]]
 _KINDS: tuple[LeafKind, ...] = ("leaf", "backward", "joint")
@@ -45,6 +46,21 @@ class _Core(Protocol):
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
         """Apply the rule to boxes."""
 
+    def bound_inherited(
+        self,
+        centers: NDArray[np.int64],
+        radii: NDArray[np.int64],
+        signs: NDArray[np.int8] | None,
+        known: NDArray[np.int64],
+        is_known: NDArray[np.uint8],
+        wanted: NDArray[np.uint8],
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+        """Apply the rule of leaves `inherited` to boxes."""
+
+    @property
+    def num_ends(self) -> int:
+        """Number of integers of all intervals of a box."""
+
 
 class FoundBounds(NamedTuple):
     """What the rule finds on a box: bounds of the rows, none if no point has the signs."""
@@ -52,6 +68,21 @@ class FoundBounds(NamedTuple):
     is_empty: bool
     rows: list[Fraction]
     num_new_generators: int
+
+
+class InheritedBounds(NamedTuple):
+    """What the rule of leaves `inherited` finds on a box.
+
+    Attributes
+    ----------
+    ends
+        The integers of all intervals.
+    rows
+        Bounds of the rows as integers, see `CompiledRule.bounds_of`; None for rows not asked for.
+    """
+
+    ends: NDArray[np.int64]
+    rows: list[int | None]
 
 
 class CompiledRule:
@@ -68,6 +99,7 @@ class CompiledRule:
     def __init__(self, rule: RoundedRule, rows: Sequence[LinearRow], core: _Core) -> None:
         self._rule, self._core = rule, core
         self._rows = [(integer_weights(row)[0], row.constant) for row in rows]
+        self._strict = [row.is_strict for row in rows]
 
     @classmethod
     def of(cls, rule: RoundedRule, rows: Sequence[LinearRow]) -> CompiledRule | None:
@@ -94,11 +126,10 @@ class CompiledRule:
         `signs` has a row for each box: layer by layer the signs of neurons of the first network,
         then of the second one, 0 for those that were not cut.
         """
-        on_grid = [[self._rule.on_grid(*ends) for ends in zip(*box, strict=True)] for box in boxes]
-        if any(max(map(abs, pair)) >> 62 for box in on_grid for pair in box):
+        on_grid = self._on_grid(boxes)
+        if on_grid is None:
             return [None] * len(boxes)
-        both = np.array(on_grid, dtype=np.int64).reshape(len(boxes), -1, 2)
-        centers, radii = (np.ascontiguousarray(both[:, :, k]) for k in (0, 1))
+        centers, radii = on_grid
         last = _KINDS.index(kind)
         if self._rule.second is None:
             last = min(last, _KINDS.index("backward"))
@@ -106,6 +137,93 @@ class CompiledRule:
         numbers = (high[:, : last + 1].astype(object) << 64) + low[:, : last + 1]
         listed = zip(states.tolist(), generators.tolist(), numbers.tolist(), strict=True)
         return [self._found(*entry) for entry in listed]
+
+    def inherited(
+        self,
+        boxes: Sequence[_Corners],
+        known: Sequence[NDArray[np.int64] | None],
+        wanted: Sequence[Sequence[bool]],
+        signs: NDArray[np.int8] | None = None,
+    ) -> list[InheritedBounds | None] | None:
+        """Return bounds on boxes by the rule of leaves `inherited`, None for empty ones.
+
+        Parameters
+        ----------
+        boxes
+            The corners of the boxes.
+        known
+            For each box the intervals that hold on it already, None for none.
+        wanted
+            For each box which rows are bounded.
+        signs
+            As for `bounds`.
+
+        Returns
+        -------
+        list or None
+            None altogether if the numbers of any box are too long.
+        """
+        on_grid = self._on_grid(boxes)
+        if on_grid is None:
+            return None
+        table = np.zeros((len(boxes), self.num_ends), dtype=np.int64)
+        for row, ends in zip(table, known, strict=True):
+            if ends is not None:
+                row[:] = ends
+        is_known = np.array([ends is not None for ends in known], dtype=np.uint8)
+        asked = np.array(wanted, dtype=np.uint8)
+        states, found, high, low = self._core.bound_inherited(
+            *on_grid, signs, table, is_known, asked
+        )
+        if (states == _State.TOO_LONG).any():
+            return None
+        numbers: NDArray[np.object_] = (high.astype(object) << 64) + low
+        numbers[asked == 0] = None
+        return [
+            None if state == _State.EMPTY else InheritedBounds(ends, rows)
+            for state, ends, rows in zip(states.tolist(), found, numbers.tolist(), strict=True)
+        ]
+
+    @property
+    def grid(self) -> int:
+        """The bits of the grid."""
+        return self._rule.grid
+
+    @property
+    def num_ends(self) -> int:
+        """Number of integers of all intervals of a box."""
+        return self._core.num_ends
+
+    def bounds_of(self, rows: Sequence[int]) -> list[Fraction]:
+        """Return the bounds of rows that integers of `inherited` stand for."""
+        grid, pairs = self._rule.grid, zip(rows, self._rows, strict=True)
+        return [Fraction(bound, scale << 2 * grid) + c for bound, (scale, c) in pairs]
+
+    def in_floats(self, rows: Sequence[int]) -> list[float]:
+        """Return what integers of `inherited` stand for, in floats."""
+        grid, pairs = self._rule.grid, zip(rows, self._rows, strict=True)
+        return [bound / (scale << 2 * grid) + as_float(c) for bound, (scale, c) in pairs]
+
+    def largest_integers(self, limit: Fraction) -> list[int]:
+        """Return the largest integer for each row with which its bound is at most a limit.
+
+        It is less than the limit if the row is strict.
+        """
+        found = list[int]()
+        for row, (scale, constant) in zip(self._strict, self._rows, strict=True):
+            value = (limit - constant) * (scale << 2 * self._rule.grid)
+            found.append(-(-value.numerator // value.denominator) - 1 if row else value // 1)
+        return found
+
+    def _on_grid(
+        self, boxes: Sequence[_Corners]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Return centers and radii of boxes on the grid; None if they are too long."""
+        on_grid = [[self._rule.on_grid(*ends) for ends in zip(*box, strict=True)] for box in boxes]
+        if any(max(map(abs, pair)) >> 62 for box in on_grid for pair in box):
+            return None
+        both = np.array(on_grid, dtype=np.int64).reshape(len(boxes), -1, 2)
+        return np.ascontiguousarray(both[:, :, 0]), np.ascontiguousarray(both[:, :, 1])
 
     def _found(self, state: int, generators: int, numbers: list[list[int]]) -> FoundBounds | None:
         """Return the bounds of a box, given integers for each kind of leaf."""

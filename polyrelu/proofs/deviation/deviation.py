@@ -244,7 +244,7 @@ class _Question:
                 return found
         is_timed = self.goal.limit is None and budget.seconds is not None and not is_small
         if is_timed:
-            return self._by_rounds(budget)
+            return self._within_time(budget)
         why = until_limit(lambda: self._search(half), half)
         if self._is_exceeded():
             return self._exceeded()
@@ -252,15 +252,48 @@ class _Question:
             found = self._exactly(self.search.tree, budget.trial(SETTINGS.exact_share))
             if found is not None:
                 return found
-        tree = self._new_tree(self.search.tree, self._limit_in_reach())
+        tree = self._tree_of_search()
         if self.goal.limit is not None or why is None or self.search.num_boxes:
             work = partial(tree.close, budget, self.progress, tasks=self.tasks)
             again = until_limit(work, budget)
             is_done = self.goal.limit is not None or self.search.is_finished
             why = again if again is not None or (is_done and not tree.num_open) else why
-        if tree.num_open and (self.goal.limit is None or not tree.num_closed):
+        has_part = (
+            tree.num_closed if self.goal.limit is not None else tree.largest_bound is not None
+        )
+        if tree.num_open and not has_part:
             tree = self._fallback(budget)
         return self._bounds(tree, why)
+
+    def _tree_of_search(self) -> CertifiedTree:
+        """Return a tree that follows the cuts of the search.
+
+        Where nodes inherit intervals, leaves get smaller bounds until a limit; otherwise the bound
+        to be proved is one in reach.
+        """
+        tree = self._new_tree(self.search.tree)
+        return tree if tree.choose_leaves() else self._new_tree(tree.tree, self._limit_in_reach())
+
+    def _within_time(self, budget: Budget) -> DeviationAnswer:
+        """Search for a share of the time, and prove the bounds found, as far as the rest allows.
+
+        After a short search, leaves without inherited intervals are tried, which checkers like.
+        """
+        time_left = budget.seconds or 0
+        until, late = budget.early(0), budget.early(SETTINGS.proof_share)
+        until.seconds = budget.elapsed + SETTINGS.float_share * time_left
+        until_limit(partial(self._search, until, is_alone=True), until)
+        tree = self._new_tree(self.search.tree)
+        if not tree.can_inherit:
+            return self._by_rounds(budget)
+        if self.search.is_finished and budget.elapsed < SETTINGS.quick_share * time_left:
+            plain, soon = self._new_tree(tree.tree.copy()), budget.early(SETTINGS.float_share)
+            plain.inherits = False
+            if until_limit(partial(plain.close, soon, self.progress), soon) is None:
+                return self._bounds(plain, None)
+        tree.inherits = True
+        why = until_limit(partial(tree.close, late, self.progress), late)
+        return self._bounds(self._fallback(budget) if tree.largest_bound is None else tree, why)
 
     def _by_rounds(self, budget: Budget) -> DeviationAnswer:
         """Search and prove by turns, each time a smaller bound, until a limit of time.

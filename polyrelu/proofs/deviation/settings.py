@@ -31,6 +31,21 @@ class DeviationSettings:
     fallback_leaves
         Number of boxes for such bounds by the compiled core, and of them for each second of a limit
         of time.
+    least_inherited
+        Number of leaves of a search from which on nodes inherit the intervals of neurons.
+    share_of_plain, leaves_tried
+        Share of the leaves of a search that other leaves close, without inherited intervals, from
+        which on these serve; and the number of leaves of which that is found out.
+    inherited_price
+        The work for a box with inherited intervals, in products of matrices of both networks.
+    stored_integers
+        Number of ends of intervals that are stored; further nodes use the ones of nodes above.
+    float_share
+        The share of a limit of time after which a search in floats ends, where the leaves of
+        certificates follow it by the compiled core; and after which leaves without inherited
+        intervals are given up.
+    quick_share
+        The share of a limit of time within which a search must end so that these are tried.
     search_share, proof_share
         The shares of a limit of time after which a first search for bounds ends, and the last proof
         of what was found; the rest is for bounds on fewer boxes, where no proof is done.
@@ -101,6 +116,13 @@ class DeviationSettings:
     fallback_share: float = 0.001
     fallback_growth: int = 8
     fallback_leaves: tuple[int, int] = (2_000, 60)
+    least_inherited: int = 32
+    share_of_plain: float = 0.8
+    leaves_tried: int = 64
+    inherited_price: int = 16
+    stored_integers: int = 50_000_000
+    float_share: float = 0.25
+    quick_share: float = 0.05
     search_share: float = 0.05
     proof_share: float = 0.9
     search_growth: float = 4.0

@@ -13,6 +13,8 @@ import numpy as np
 from polyrelu.certificate import LinearRow
 from polyrelu.proofs.deviation.box_search import search_boxes
 from polyrelu.proofs.deviation.certified import close_boxes
+from polyrelu.proofs.deviation.compiled_rule import CompiledRule
+from polyrelu.proofs.deviation.inherited_tree import close_subtrees
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
 from polyrelu.proofs.deviation.sign_search import cut_signs
@@ -52,9 +54,13 @@ def do_task(context: _Context, data: bytes) -> bytes:
         if kind == "boxes":
             return search_boxes(problem, task)
         rule = context.rule(task["grid"])
-        return (
-            close_boxes(problem, rule, task) if kind == "leaves" else cut_signs(problem, rule, task)
-        )
+        if kind == "leaves":
+            return close_boxes(problem, rule, task)
+        if kind == "subtrees":
+            core = CompiledRule.of(rule, problem.rows)
+            assert core is not None  # there would be no such task without it
+            return close_subtrees(problem, core, task)
+        return cut_signs(problem, rule, task)
 
 
 @dataclass(slots=True)

@@ -3,67 +3,25 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from random import Random
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
 
-import polyrelu
-from polyrelu import Network, Polyhedron
 from polyrelu._core import VARIABLE, chosen_engine
 from polyrelu.certificate import LinearRow
 from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.grid_layers import Neuron
-from polyrelu.proofs.deviation.rounded import LayerPartners, LeafKind, RoundedRule
-from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule
 from tests.generators.campaigns import case, few_and_all
+from tests.generators.random_rules import random_rule
 
 F = Fraction
 
 pytestmark = pytest.mark.skipif(
     chosen_engine().name != "compiled", reason="the compiled core is not installed"
 )
-
-
-def _network(
-    random: Random, widths: list[int], last: Literal["affine", "relu"], like: Network | None
-) -> Network:
-    """Return a network with random weights, or with small changes of others."""
-    layers = []
-    for number, (n, m) in enumerate(pairwise(widths), 1):
-        weight = [[F(random.randint(-64, 64), 32) for _ in range(n)] for _ in range(m)]
-        bias = [F(random.randint(-32, 32), 32) for _ in range(m)]
-        if like is not None:
-            old, change = like.layers[number - 1], F(random.randint(-8, 8), 3_000)
-            weight = [
-                [x + change * (j % 3) for j, x in enumerate(row)] for row in old.weight.rows()
-            ]
-            bias = [x + change for x in old.bias.entries()]
-        layers.append((weight, bias))
-    return polyrelu.from_arrays(layers, last=last)
-
-
-def _rule(random: Random) -> RoundedRule:
-    """Return a rule for one network, two unrelated ones, or a network and a copy."""
-    hidden = [random.randint(1, 7) for _ in range(random.randint(0, 3))]
-    widths = [random.randint(1, 3), *hidden, 2]
-    kinds: list[Literal["affine", "relu"]] = ["affine", "affine", "relu"]
-    last = random.choice(kinds)
-    first, second = _network(random, widths, last, None), None
-    matching = list[LayerPartners]()
-    if random.random() < 0.8:
-        like = first if random.random() < 0.7 else None
-        others = widths if like else [widths[0], *(random.randint(1, 7) for _ in hidden), 2]
-        second = _network(random, others, last, like)
-        if like is None:
-            for one, two in zip(hidden, others[1:-1], strict=True):
-                partners = [(random.randrange(one), F(random.randint(1, 5), 2)) for _ in range(two)]
-                matching.append([x if random.random() < 0.8 else None for x in partners])
-    domain = Polyhedron.box([-1] * widths[0], [1] * widths[0])
-    grid = random.choice([12, 30, 44, 51, 56])
-    return RoundedRule(first, second, DomainCoordinates.of(domain), matching, grid)
 
 
 def _box(random: Random, size: int) -> tuple[list[Fraction], list[Fraction]]:
@@ -89,7 +47,7 @@ def test_both_engines_have_the_same_bounds(number: int) -> None:
     num_long = num_empty = 0
     for seed in range(number):
         random = Random(seed)
-        rule = _rule(random)
+        rule, _ = random_rule(random)
         on_g = {0: F(-1), 1: F(random.randint(-3, 3))} if rule.second is not None else {}
         rows = (
             LinearRow({0: F(1)}, on_g),
