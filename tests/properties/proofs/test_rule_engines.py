@@ -9,11 +9,14 @@ from typing import get_args
 import numpy as np
 import pytest
 
+import polyrelu
+from polyrelu import Polyhedron
 from polyrelu._core import VARIABLE, chosen_engine
 from polyrelu.certificate import LinearRow
 from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule
+from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from tests.generators.campaigns import case, few_and_all
 from tests.generators.random_rules import random_rule
 
