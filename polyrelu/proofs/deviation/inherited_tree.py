@@ -241,6 +241,7 @@ class InheritedTree:
             rows = tuple(old if new is None else min(old, new) for old, new in pairs)
             if room > 0:
                 entry = entry._replace(ends=bounds.ends.copy(), has_own=True)
+                room -= 1
             bounded.append(entry._replace(rows=rows))
         return bounded
 

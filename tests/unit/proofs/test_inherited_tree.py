@@ -1,0 +1,177 @@
+"""Trees whose nodes inherit the intervals of neurons."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polyrelu
+from polyrelu._core import chosen_engine
+from polyrelu.errors import PolyreluError
+from polyrelu.outcomes import DeviationBounds, Undecided
+from polyrelu.proofs.deviation import box_search, certified, inherited_tree
+from polyrelu.proofs.deviation.arguments import bounded_coordinates, corners_of
+from polyrelu.proofs.deviation.box_tree import BoxTree
+from polyrelu.proofs.deviation.certified import CertifiedTree
+from polyrelu.proofs.deviation.compiled_rule import CompiledRule
+from polyrelu.proofs.deviation.inherited_tree import InheritedTree, TooLongNumbersError
+from polyrelu.proofs.deviation.problem import Problem, deviation_rows
+from polyrelu.proofs.deviation.rounded import RoundedRule
+from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.support.budget import Budget, LimitReached
+from polyrelu.support.parallel import Serial
+from polyrelu.support.parallel.wire import packed
+from polyrelu.symmetry.matching import align, match
+from tests.generators.close_networks import close_pair
+from tests.generators.workers import Backwards, Counted, Wrong
+
+F = Fraction
+
+pytestmark = pytest.mark.skipif(
+    chosen_engine().name != "compiled", reason="the compiled core is not installed"
+)
+
+
+@pytest.fixture(autouse=True)
+def _always_inherit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nodes inherit intervals wherever they can, and divide small searches."""
+    change(monkeypatch, share_of_plain=2.0, task_work=2, task_work_of_leaves=3, num_ahead=6)
+
+
+def change(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
+    """Change settings of the searches."""
+    settings = replace(vars(certified)["SETTINGS"], **options)
+    for module in (box_search, certified, inherited_tree):
+        monkeypatch.setattr(module, "SETTINGS", settings)
+
+
+def the_deviation(**options: Any) -> DeviationBounds:
+    found = polyrelu.deviation(*close_pair((4, 12, 12, 2)), "box:-1,1", gap="1/4", **options)
+    assert isinstance(found, DeviationBounds), found
+    return found
+
+
+def kinds(found: DeviationBounds) -> Counter[str]:
+    """Return how many nodes of each kind there are; cuts have no name."""
+    lines = found.certificate.to_bytes().splitlines()[1:-1]
+    return Counter(line.split(b'"')[1].decode() for line in lines if b'"' in line)
+
+
+def test_all_leaves_inherit_and_the_checker_accepts_them(tmp_path: Path) -> None:
+    found = the_deviation()
+    counted = kinds(found)
+    assert set(counted) == {"inherited", "intervals"}
+    assert counted["inherited"] == counted["intervals"] + 1 > SETTINGS.least_inherited
+    found.save(tmp_path / "bounds.cert")
+    report = polyrelu.check_file(tmp_path / "bounds.cert", budget=10**12)
+    assert report.verdict == "accepted", report
+
+
+def test_order_and_interruptions_change_nothing(tmp_path: Path) -> None:
+    counted = Counted()
+    expected = the_deviation(workers=counted).certificate.to_bytes()
+    assert counted.num_done > 6
+    assert the_deviation().certificate.to_bytes() == expected
+    assert the_deviation(workers=Backwards()).certificate.to_bytes() == expected
+    path = tmp_path / "work.db"
+    for _ in range(2):
+        assert the_deviation(workers=Serial(), checkpoint=path).certificate.to_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"cuts": [[9, 0, True]], "closed": [], "stuck": [], "left": [], "work": 1},
+        {"cuts": [], "closed": [[99, ["0"]]], "stuck": [], "left": [], "work": 1},
+        {"cuts": [], "closed": [], "stuck": [], "left": [[0, []]], "work": 1},
+        {"cuts": [], "closed": [], "stuck": [], "left": [], "work": math.inf},
+        {"work": 1},
+    ],
+)
+def test_results_of_another_form_are_refused(result: dict[str, Any]) -> None:
+    with pytest.raises(PolyreluError, match="is not understood"):
+        the_deviation(workers=Wrong(packed(result)))
+
+
+def test_without_room_nodes_inherit_from_further_above(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    everything = kinds(the_deviation())
+    change(monkeypatch, stored_integers=300)
+    found = the_deviation()
+    counted = kinds(found)
+    assert 0 < counted["intervals"] < counted["inherited"] - 1
+    assert counted["inherited"] >= everything["inherited"]
+    found.save(tmp_path / "bounds.cert")
+    assert polyrelu.check_file(tmp_path / "bounds.cert", budget=10**12).verdict == "accepted"
+
+
+def inherited(limit: Fraction) -> InheritedTree:
+    """Return a tree without hints."""
+    net, copy = close_pair((4, 12, 12, 2))
+    coordinates = bounded_coordinates(polyrelu.parse_domain("box:-1,1", 4))
+    rows, corners = deviation_rows(2), corners_of(coordinates)
+    pair, clauses = align(net, copy, match(net, copy)), tuple((k,) for k in range(4))
+    problem = Problem(net, copy, pair, rows, clauses, coordinates, *corners)
+    rule = RoundedRule(net, copy, coordinates)
+    core = CompiledRule.of(rule, problem.rows)
+    assert core is not None
+    return InheritedTree(problem, core, limit, BoxTree())
+
+
+def test_bounds_fall_while_leaves_are_cut() -> None:
+    tree = inherited(F(0))
+    tree.start()
+    largest = list[Fraction]()
+    for _ in range(30):
+        largest.append(
+            max(
+                tree.problem.exact_objective(tree.rule.bounds_of(rows))
+                for rows in (*tree.closed.values(), *tree.open_nodes.values())
+            )
+        )
+        with pytest.raises(LimitReached):
+            tree.close(Budget(tree._price(32) * 1.5))
+    assert largest == sorted(largest, reverse=True)
+    assert largest[-1] < largest[0] / 2
+    assert tree.tree.num_leaves == len(tree.closed) + len(tree.open_nodes)
+
+
+def test_a_limit_leaves_a_bound_for_each_leaf() -> None:
+    pair = close_pair((4, 12, 12, 2))
+    found = polyrelu.deviation(*pair, "box:-1,1", gap="1/1000", budget=400)
+    assert isinstance(found, Undecided), found
+    assert isinstance(found.bounds, DeviationBounds)
+    assert set(kinds(found.bounds)) == {"inherited", "intervals"}
+    assert found.bounds.at_most < 4 * found.bounds.at_least
+
+
+def test_boxes_that_are_too_long_for_the_core_get_other_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(CompiledRule, "inherited", lambda *_: None)
+    with pytest.raises(TooLongNumbersError):
+        inherited(F(0)).start()
+    assert not set(kinds(the_deviation())) & {"inherited", "intervals"}
+
+
+def test_leaves_without_inherited_intervals_are_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = list[float]()
+    before = CertifiedTree._share_of_plain
+
+    def share(tree: CertifiedTree) -> float:
+        seen.append(before(tree))
+        return seen[-1]
+
+    monkeypatch.setattr(CertifiedTree, "_share_of_plain", share)
+    for least, is_plain in ((0.0, True), (2.0, False)):
+        change(monkeypatch, share_of_plain=least)
+        assert ("inherited" in kinds(the_deviation())) != is_plain
+    assert seen
+    assert all(0 <= x <= 1 for x in seen)
