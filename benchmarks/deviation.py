@@ -173,21 +173,23 @@ def _certificates() -> Record:
                 key = f"{kind}, 1/{radius}, {name}"
                 if key not in records:
                     box = _box(radius, middle)
-                    records[key] = _within_time(net, copy, box, gaps[place], seconds)
+                    gap = gaps[place]
+                    found = within_time(net, copy, box, seconds, gap=gap)
+                    records[key] = {"gap": float(gap), **found}
                     print(key, records[key], flush=True)
                     write_results("deviation_certificates", records)
     return records
 
 
-def _within_time(
-    net: Network, copy: Network, domain: Polyhedron, gap: Fraction, seconds: float
+def within_time(
+    net: Network, copy: Network, domain: object, seconds: float, **options: Any
 ) -> Record:
-    """Ask for bounds within a gap, with a limit of CPU seconds."""
+    """Ask for bounds, or a proof of one, with a limit of CPU seconds."""
     started = time.process_time()
     with _clock_of_cpu():
-        found = polyrelu.deviation(net, copy, domain, gap=gap, time_limit=seconds, budget=None)
+        found = polyrelu.deviation(net, copy, domain, time_limit=seconds, budget=None, **options)  # type: ignore[arg-type]
     spent = round(time.process_time() - started, 1)
-    return {"gap": float(gap), "limit": seconds, "seconds": spent, **_record_of(found)}
+    return {"limit": seconds, "seconds": spent, **_record_of(found)}
 
 
 def _record_of(found: object) -> Record:

@@ -272,7 +272,11 @@ class _Question:
         to be proved is one in reach.
         """
         tree = self._new_tree(self.search.tree)
-        return tree if tree.choose_leaves() else self._new_tree(tree.tree, self._limit_in_reach())
+        if tree.choose_leaves():
+            return tree
+        plain = self._new_tree(tree.tree, self._limit_in_reach())
+        plain.inherits = False
+        return plain
 
     def _within_time(self, budget: Budget) -> DeviationAnswer:
         """Search for a share of the time, and prove the bounds found, as far as the rest allows.
