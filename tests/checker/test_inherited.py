@@ -312,7 +312,7 @@ def are_inside(ours: Sequence[Interval], theirs: Sequence[Interval]) -> bool:
 @pytest.mark.parametrize("number", few_and_all(25, 400))
 def test_intervals_hold_at_every_point_and_never_become_wider(number: int) -> None:
     num_open = num_wider = 0
-    for seed in range(number):
+    for seed in range(30, 30 + number):
         random, kept, before = Random(seed), list[Interval](), list[Interval]()
         node = Node(random, drawn(random))
         for step in range(8):
