@@ -170,8 +170,8 @@ def _maximum(
 
 
 def _rank(rows: Sequence[Row]) -> int:
-    """The rank, by elimination with fractions."""
-    left, rank = [list(map(Fraction, row)) for row in rows], 0
+    """The rank, by elimination without divisions."""
+    left, rank = [list(row) for row in rows], 0
     while left:
         pivot = left.pop()
         column = next((k for k, entry in enumerate(pivot) if entry), None)
@@ -179,7 +179,9 @@ def _rank(rows: Sequence[Row]) -> int:
             continue
         rank += 1
         left = [
-            [a - row[column] / pivot[column] * b for a, b in zip(row, pivot, strict=True)]
+            [pivot[column] * a - row[column] * b for a, b in zip(row, pivot, strict=True)]
+            if row[column]
+            else row
             for row in left
         ]
     return rank

@@ -85,11 +85,11 @@ LARGE = [
     *[(2, 40, 35, 1), (2, 12, 9, 7, 1), (2, 4, 4, 4, 4, 4, 1), (2, 66, 1), (3, 9, 8, 1)],
     *[(3, 5, 4, 4, 1), (4, 6, 6, 1), (5, 6, 4, 1), (6, 7, 1), (8, 3, 2, 1)],
 ]
+#: The same with many cells.
+LARGEST = [*LARGE, (7, 8, 1), (8, 8, 1)]
 
 
-@pytest.mark.parametrize(
-    "shapes", campaigns.few_some_and_all(SMALL, LARGE, [*LARGE, (7, 8, 1), (8, 8, 1)])
-)
+@pytest.mark.parametrize("shapes", campaigns.few_some_and_all(SMALL, LARGE, LARGEST))
 def test_generic_networks(shapes: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
     for shape in shapes:
         box = Polyhedron.box([-1] * shape[0], [1] * shape[0])
