@@ -4,6 +4,7 @@ The extension is optional: where no C++20 compiler is found, setuptools installs
 does the same work (docs/development/compiled-core.md).
 """
 
+import os
 from glob import glob
 
 from setuptools import Extension, setup
@@ -12,10 +13,11 @@ from setuptools import Extension, setup
 def extensions() -> list[Extension]:
     """Return the compiled core, or nothing where a build without isolation has no pybind11."""
     try:
-        from pybind11.setup_helpers import Pybind11Extension
+        from pybind11.setup_helpers import ParallelCompile, Pybind11Extension
     except ImportError:
         print("polyrelu: pybind11 is not installed, so that the compiled core is left out")
         return []
+    ParallelCompile(default=min(4, os.cpu_count() or 1)).install()  # a file needs up to 0.6 GB
     return [
         Pybind11Extension(
             "polyrelu._core.compiled",

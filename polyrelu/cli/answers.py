@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.output import (
     EXIT,
     print_object,
     print_reading,
     reading,
     show,
+    written_cost,
     written_lines,
 )
 
@@ -38,7 +38,7 @@ def print_answer(
     have the names `network` and `other` among the options. `print_text` prints the answer in words
     in place of this function.
     """
-    cost = check_cost(options, written)
+    cost = written_cost(options, written)
     if options.json:
         how = reading(read[0]) if len(read) == 1 else {"reading": [reading(one) for one in read]}
         print_object(

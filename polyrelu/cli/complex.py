@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_command, check_cost
 from polyrelu.cli.given_up import larger_limit, why_ended
 from polyrelu.cli.options import (
     add_command,
@@ -24,8 +23,10 @@ from polyrelu.cli.output import (
     reading,
     say_interrupted,
     show,
+    written_cost,
 )
 from polyrelu.errors import DomainError, PolyreluError
+from polyrelu.support.check_cost import check_command
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _add_results(
         return ""
     missing, written = _write_certificate(options, cells, imported)
     answer["certificate"] = options.certificate if written else None
-    answer["check_cost"] = check_cost(options, written)
+    answer["check_cost"] = written_cost(options, written)
     return missing
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import CheckCost, check_cost
 from polyrelu.cli.options import (
     add_command,
     add_limits,
@@ -26,10 +25,12 @@ from polyrelu.cli.output import (
     reading,
     say_interrupted,
     show,
+    written_cost,
     written_lines,
 )
 from polyrelu.cli.workers import add_workers, check_checkpoint, chosen_workers
 from polyrelu.errors import CertificateError
+from polyrelu.support.check_cost import CheckCost
 from polyrelu.support.display import count_text
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import ProgressLine, ProgressStep
@@ -131,7 +132,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     outcome, last_step = _search(options, imported.network, domain)
     outcome = with_commands(_named(outcome, imported), options, [options.network], _CONTINUED)
     written = _write_files(options, outcome, imported.provenance)
-    cost = check_cost(options, _without_other(options, written))
+    cost = written_cost(options, _without_other(options, written))
     if options.json:
         print_object(
             options,

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.options import (
     UsageError,
     add_command,
@@ -25,6 +24,7 @@ from polyrelu.cli.output import (
     reading,
     say_interrupted,
     show,
+    written_cost,
     written_lines,
 )
 from polyrelu.cli.workers import (
@@ -157,7 +157,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     outcome = with_kept(outcome, options)
     outcome = with_commands(outcome, options, [options.network], _CONTINUED)
     written = _write_certificate(options, outcome)
-    cost = check_cost(options, written)
+    cost = written_cost(options, written)
     if options.json:
         print_object(
             options,

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from polyrelu.cli.check_cost import CheckCost, check_command
 from polyrelu.errors import CertificateError
+from polyrelu.support.check_cost import CheckCost, check_command, check_cost
 
 if TYPE_CHECKING:
     from polyrelu.formats import Imported
@@ -36,6 +36,7 @@ __all__ = [
     "show",
     "show_error",
     "value_text",
+    "written_cost",
     "written_lines",
 ]
 
@@ -136,6 +137,17 @@ def value_text(value: object) -> str:
     return " ".join(
         (value_text(entry) or "-") if isinstance(entry, list) else str(entry) for entry in value
     )
+
+
+def written_cost(
+    options: argparse.Namespace, written: Sequence[Path], share: int = 1
+) -> CheckCost | None:
+    """Return what the check of a certificate costs, measured in haste if there is a time limit.
+
+    The parameters and the answer are as for `check_cost`.
+    """
+    is_in_haste = getattr(options, "time_limit", None) is not None
+    return check_cost(written, is_in_haste=is_in_haste, share=share)
 
 
 def written_lines(

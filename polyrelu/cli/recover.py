@@ -8,7 +8,6 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.given_up import with_more
 from polyrelu.cli.options import (
     UsageError,
@@ -24,6 +23,7 @@ from polyrelu.cli.output import (
     check_written_ending,
     print_object,
     show,
+    written_cost,
     written_lines,
 )
 from polyrelu.cli.workers import add_checkpoint, check_checkpoint
@@ -125,7 +125,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     outcome = found.outcome
     if options.certificate is not None and isinstance(outcome, Equivalent | NotEquivalent):
         files = outcome.save(options.certificate)
-    cost = check_cost(options, files)
+    cost = written_cost(options, files)
     if options.json:
         answer = _answer(options, found, files) | {"check_cost": cost and cost.to_json()}
         print_object(options, found.status, started, **answer)
@@ -158,7 +158,7 @@ def _teach(options: argparse.Namespace, started: float) -> int:
         files = taught.save(options.teach)
         if options.output is not None:
             _save_recovered(taught, options.output)
-    cost = check_cost(options, files)
+    cost = written_cost(options, files)
     if options.json:
         answer = {
             "statement": outcome.statement,

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import check_cost
 from polyrelu.cli.options import add_command, add_limits, add_network, add_reading, read_network
 from polyrelu.cli.output import (
     check_output,
@@ -15,6 +14,7 @@ from polyrelu.cli.output import (
     print_reading,
     reading,
     show,
+    written_cost,
     written_lines,
 )
 from polyrelu.errors import DomainError, NetworkError, NetworkFileError
@@ -67,7 +67,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     bound = _bound(options, imported)
     outcome = prove_runtime_error(bound)
     written = _write_certificate(options, outcome, imported)
-    cost = check_cost(options, written)
+    cost = written_cost(options, written)
     is_proved = bound.worst is not None and (bool(written) or options.output is None)
     if options.json:
         status = "proved" if is_proved else "undecided"

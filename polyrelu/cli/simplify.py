@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import CheckCost, check_cost
 from polyrelu.cli.options import (
     add_command,
     add_limits,
@@ -23,9 +22,11 @@ from polyrelu.cli.output import (
     print_reading,
     reading,
     show,
+    written_cost,
     written_lines,
 )
 from polyrelu.errors import CertificateError
+from polyrelu.support.check_cost import CheckCost
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
     files: list[Path] = []
     if options.certificate is not None:
         files = found.outcome.with_provenance(imported.provenance).save(options.certificate)
-    cost = check_cost(options, files)
+    cost = written_cost(options, files)
     if options.json:
         print_object(
             options,

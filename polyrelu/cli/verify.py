@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.check_cost import CheckCost, check_command, check_cost, largest_cost
 from polyrelu.cli.options import (
     NETWORK_HELP,
     UsageError,
@@ -26,9 +25,11 @@ from polyrelu.cli.output import (
     reading,
     say_interrupted,
     show,
+    written_cost,
     written_lines,
 )
 from polyrelu.cli.workers import WORKERS, add_workers, check_checkpoint, chosen_workers, with_kept
+from polyrelu.support.check_cost import CheckCost, check_command, largest_cost
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def _check_cost(
     certificates = outcome.certificate_paths(options.output)
     beside = [path for path in written if path not in certificates]
     return largest_cost(
-        check_cost(options, [*beside, path], share=len(certificates)) for path in certificates
+        written_cost(options, [*beside, path], share=len(certificates)) for path in certificates
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from polyrelu.outcomes import Undecided
 from polyrelu.proofs import identify, injective
 from polyrelu.report.question import OpenEnd, Part, Question, sentence
+from polyrelu.support.check_cost import CheckCost, budget_option, check_command, check_cost
 from polyrelu.support.document import Attachment, Block, Listing, Paragraph, Table
 from polyrelu.support.temporary import temporary_folder
 
@@ -107,7 +108,8 @@ def certificate_blocks(
     if proved is None or proved.certificate is None:
         return
     certificate = proved.with_provenance(question.imported.provenance).certificate
-    files = _files(certificate.save, f"{question.stem}.{kind}.cert.json")
+    save, name = certificate.save, f"{question.stem}.{kind}.cert.json"
+    files, cost = _files(save, name, is_in_haste=question.limits.seconds is not None)
     if sum(len(file.content) for file in files) > _LARGEST:
         yield Paragraph("The certificate is too large for this page. This command writes it:")
         yield Listing(f"polyrelu {_shell(command)}")
@@ -118,20 +120,27 @@ def certificate_blocks(
         "Save the files in one folder. Either command checks the certificate; the second one "
         "needs Python and one file of polyrelu, nothing else:"
     )
-    yield Listing(f"polyrelu check {name}\npython -I -S polyrelu/checker.py {name}")
+    alone = f"python -I -S polyrelu/checker.py{budget_option(cost)} {name}"
+    yield Listing(f"{check_command([name], cost)}\n{alone}")
 
 
-def _files(save: Callable[[Path], list[Path]], name: str) -> list[Attachment]:
-    """Return the files of a certificate, the certificate last; a long one is packed."""
+def _files(
+    save: Callable[[Path], list[Path]], name: str, *, is_in_haste: bool
+) -> tuple[list[Attachment], CheckCost | None]:
+    """Return the files of a certificate, and what its check costs, measured in haste or not.
+
+    The certificate is the last file; a long one is packed.
+    """
     with temporary_folder() as folder:
         written = save(Path(folder, name))
         if written[-1].stat().st_size > _PACKED:
             written = [*written[:-1], _packed(written[-1])]
         about = ["network file, keep it beside the certificate"] * (len(written) - 1)
-        return [
+        files = [
             Attachment(path.name, path.read_bytes(), text)
             for path, text in zip(written, [*about, "certificate"], strict=True)
         ]
+        return files, check_cost(written, is_in_haste=is_in_haste)
 
 
 def _packed(path: Path) -> Path:

@@ -30,7 +30,7 @@ from polyrelu.proofs.refutations.moves import Move
 from polyrelu.symmetry import translate
 from tests.checker.test_one_sided_cases import CASES
 from tests.checker.test_vertices import CORNERS, RAYS, STAR, TRIANGLE, WRONG_RAYS, document
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.certificate_mutants import changed, places, replaced, value_at
 from tests.generators.certificates import INVALID, MALFORMED, VALID, altered, put, rehash
 from tests.generators.checker_bombs import BOMBS
@@ -159,7 +159,7 @@ def test_the_suite_of_the_format(second: SecondChecker) -> None:
     assert "point-domain-row" in verdicts["unreadable"]
 
 
-@pytest.mark.parametrize("sizes", few_and_all((2, 12), (30, 60)))
+@pytest.mark.parametrize("sizes", few_some_and_all((2, 12), (12, 60), (30, 60)))
 def test_mutants_and_damaged_files(second: SecondChecker, sizes: tuple[int, int]) -> None:
     """Both accept the same files, with the same sentences."""
     num_random, num_mutants = sizes

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from polyrelu import checker
-from polyrelu.cli import check_cost as module
-from polyrelu.cli.check_cost import CheckCost, check_command, check_cost, largest_cost
 from polyrelu.cli.main import main
+from polyrelu.cli.output import written_cost
 from polyrelu.errors import CertificateError
+from polyrelu.support import check_cost as module
+from polyrelu.support.check_cost import CheckCost, check_command, check_cost, largest_cost
 from tests.generators.files import CERTIFICATES
 
 #: Commands that write the certificate `cert.json`, about a small network.
@@ -153,7 +154,7 @@ def test_the_cost_of_theorem_d_is_estimated_from_its_planes(
     path = _with_many_planes(CERTIFICATES / "valid" / f"{name}.json", tmp_path)
     cost = checker.check_file(path).cost
     monkeypatch.setattr(module, "MEASURED", 9 * cost // 10)
-    found = check_cost(argparse.Namespace(), [path])
+    found = check_cost([path])
     assert found is not None
     assert found.kind == "estimated"
     assert cost <= found.units <= 10 * cost
@@ -182,7 +183,7 @@ def test_planes_in_the_sample_keep_the_inputs_of_planes_before(
         report = checker.check_file(path)
         assert report.verdict == "accepted"
         monkeypatch.setattr(module, "MEASURED", 9 * report.cost // 10)
-        found.append(check_cost(argparse.Namespace(), [path]))
+        found.append(check_cost([path]))
     short, long = found
     assert short is not None
     assert long is not None
@@ -205,7 +206,7 @@ def _with_many_planes(path: Path, folder: Path) -> Path:
 @pytest.mark.parametrize("bound", [1, 10**5])
 def test_the_cost_of_few_planes_is_not_known(bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MEASURED", bound)
-    found = check_cost(argparse.Namespace(), [CERTIFICATES / "valid" / "deep-three-layers.json"])
+    found = check_cost([CERTIFICATES / "valid" / "deep-three-layers.json"])
     assert found is not None
     assert found.kind == "at-least"
 
@@ -226,7 +227,7 @@ def test_the_cost_beyond_the_bound_is_estimated(
     path = Path("cert.json")
     cost = checker.check_file(path).cost
     monkeypatch.setattr(module, "MEASURED", 3 * cost // 4)
-    found = check_cost(argparse.Namespace(), [path])
+    found = check_cost([path])
     assert found is not None
     assert found.kind == "estimated"
     assert cost <= found.units <= 10 * cost
@@ -235,10 +236,10 @@ def test_the_cost_beyond_the_bound_is_estimated(
 def test_a_command_with_a_time_limit_measures_less(monkeypatch: pytest.MonkeyPatch) -> None:
     path = CERTIFICATES / "valid" / "affine.json"
     monkeypatch.setattr(module, "MEASURED_IN_HASTE", 10)
-    found = check_cost(argparse.Namespace(time_limit=1.0), [path])
+    found = written_cost(argparse.Namespace(time_limit=1.0), [path])
     assert found is not None
     assert found.kind == "at-least"
-    assert check_cost(argparse.Namespace(time_limit=None), [path]) == CheckCost(
+    assert written_cost(argparse.Namespace(time_limit=None), [path]) == CheckCost(
         checker.check_file(path).cost,
         "measured",
         checker.BUDGET + checker.UNITS_PER_BYTE * path.stat().st_size,
@@ -248,7 +249,7 @@ def test_a_command_with_a_time_limit_measures_less(monkeypatch: pytest.MonkeyPat
 def test_a_certificate_that_is_rejected_is_an_error() -> None:
     path = CERTIFICATES / "invalid" / "point-outside.json"
     with pytest.raises(CertificateError, match="the checker rejects this certificate"):
-        check_cost(argparse.Namespace(), [path])
+        check_cost([path])
 
 
 @pytest.mark.usefixtures("_files")

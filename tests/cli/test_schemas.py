@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from polyrelu.cli.main import main
 from tests.generators.files import CERTIFICATES
 
 
@@ -21,15 +20,12 @@ def validator(name: str) -> Any:
     return jsonschema.Draft202012Validator(schema)
 
 
-def run(*arguments: str) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", "polyrelu", *arguments], capture_output=True, text=True, check=False
-    )
-    return json.loads(done.stdout)
-
-
 @pytest.mark.slow
-def test_what_the_commands_print(tmp_path: Path) -> None:
+def test_what_the_commands_print(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*arguments: str) -> Any:
+        main(list(arguments))
+        return json.loads(capsys.readouterr().out)
+
     certificate, other = str(tmp_path / "cert.json"), tmp_path / "other.json"
     layer = {
         "denominator": "1",

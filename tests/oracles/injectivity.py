@@ -12,6 +12,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, product
 
 # Importing pplpy (through cysignals) replaces the handler of Ctrl-C.
@@ -34,22 +35,22 @@ def is_injective(
     """
     size = len(rows[0]) - 1
     return not any(
-        _has_pair(flat, rows, inequalities, equations, size) for flat in _flats(rows, size)
+        _has_pair(flat, rows, inequalities, equations, size)
+        for flat in _flats(tuple(tuple(row[:-1]) for row in rows), size)
     )
 
 
-def _flats(rows: Sequence[Row], size: int) -> Iterator[frozenset[int]]:
+@lru_cache(maxsize=16)
+def _flats(vectors: tuple[tuple[int, ...], ...], size: int) -> list[frozenset[int]]:
     """The sets {j : w_j·v = 0} that v ≠ 0 can have: the closed sets of rank < size."""
-    found = set()
+    found = dict[frozenset[int], None]()
     for count in range(size):
-        for chosen in combinations(range(len(rows)), count):
-            basis = [rows[j][:-1] for j in chosen]
-            if _rank(basis) < count:
-                continue
-            flat = frozenset(j for j in range(len(rows)) if _rank([*basis, rows[j][:-1]]) == count)
-            if flat not in found:
-                found.add(flat)
-                yield flat
+        for chosen in combinations(range(len(vectors)), count):
+            basis = [vectors[j] for j in chosen]
+            if _rank(basis) == count:
+                closed = (j for j, w in enumerate(vectors) if _rank([*basis, w]) == count)
+                found[frozenset(closed)] = None
+    return list(found)
 
 
 def _has_pair(
@@ -170,8 +171,8 @@ def _maximum(
 
 
 def _rank(rows: Sequence[Row]) -> int:
-    """The rank, by elimination with fractions."""
-    left, rank = [list(map(Fraction, row)) for row in rows], 0
+    """The rank, by elimination without divisions."""
+    left, rank = [list(row) for row in rows], 0
     while left:
         pivot = left.pop()
         column = next((k for k, entry in enumerate(pivot) if entry), None)
@@ -179,7 +180,9 @@ def _rank(rows: Sequence[Row]) -> int:
             continue
         rank += 1
         left = [
-            [a - row[column] / pivot[column] * b for a, b in zip(row, pivot, strict=True)]
+            [pivot[column] * a - row[column] * b for a, b in zip(row, pivot, strict=True)]
+            if row[column]
+            else row
             for row in left
         ]
     return rank

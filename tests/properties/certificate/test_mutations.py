@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks.certificate_mutations import verdicts_of
 from polyrelu import checker
-from tests.generators.campaigns import case
+from tests.generators.campaigns import case, some_and_all
 from tests.generators.certificate_mutants import NETWORKS, ORIGINALS, mutants, original
 from tests.oracles.mutants import reason_it_is_true
 
@@ -60,8 +60,8 @@ def test_some_mutants_die_or_are_true(name: str) -> None:
     check_mutants(name, 67)
 
 
-@pytest.mark.slow
-def test_all_mutants_die_or_are_true() -> None:
+@pytest.mark.parametrize("every", some_and_all(5, 1))
+def test_many_mutants_die_or_are_true(every: int) -> None:
     for name in NETWORKS:
         with case(name):
-            check_mutants(name, 1)
+            check_mutants(name, every)

@@ -29,7 +29,7 @@ from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 from polyrelu.symmetry import permute, rescale
-from tests.generators.campaigns import case, examples
+from tests.generators.campaigns import case, examples, some_and_all
 from tests.generators.files import ROOT
 from tests.generators.quantised_networks import (
     DOMAINS,
@@ -392,10 +392,10 @@ def test_few_networks(campaign: Campaign) -> None:
     campaign(15)
 
 
-@pytest.mark.slow
-def test_many_networks() -> None:
+@pytest.mark.parametrize("step", some_and_all(4, 1))
+def test_many_networks(step: int) -> None:
     for campaign in CAMPAIGNS:
-        campaign(1)
+        campaign(step)
 
 
 # -- Invariance ------------------------------------------------------------------------------------

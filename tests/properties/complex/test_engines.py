@@ -83,11 +83,13 @@ SMALL = [(1, 40, 1), (1, 5, 4, 3, 1), (2, 34, 1), (2, 3, 3, 2, 2, 2, 1), (3, 4, 
 #: The same with up to 8 inputs.
 LARGE = [
     *[(2, 40, 35, 1), (2, 12, 9, 7, 1), (2, 4, 4, 4, 4, 4, 1), (2, 66, 1), (3, 9, 8, 1)],
-    *[(3, 5, 4, 4, 1), (4, 6, 6, 1), (5, 6, 4, 1), (6, 7, 1), (7, 8, 1), (8, 8, 1), (8, 3, 2, 1)],
+    *[(3, 5, 4, 4, 1), (4, 6, 6, 1), (5, 6, 4, 1), (6, 7, 1), (8, 3, 2, 1)],
 ]
+#: The same with many cells.
+LARGEST = [*LARGE, (7, 8, 1), (8, 8, 1)]
 
 
-@pytest.mark.parametrize("shapes", campaigns.few_and_all(SMALL, LARGE))
+@pytest.mark.parametrize("shapes", campaigns.few_some_and_all(SMALL, LARGE, LARGEST))
 def test_generic_networks(shapes: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
     for shape in shapes:
         box = Polyhedron.box([-1] * shape[0], [1] * shape[0])
@@ -117,7 +119,7 @@ def test_degenerate_networks(count: int, monkeypatch: pytest.MonkeyPatch) -> Non
     assert num_refused < count / 50
 
 
-@pytest.mark.parametrize("numbers", campaigns.few_and_all(range(1), range(1, 12)))
+@pytest.mark.parametrize("numbers", campaigns.few_some_and_all(range(1), range(1, 5), range(1, 12)))
 def test_ill_conditioned_networks(numbers: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nearly concurrent, parallel and cancelling forms, deep networks, weights beyond 53 bits."""
     num_exact = 0

@@ -21,7 +21,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 from polyrelu.support.progress import ProgressStep
-from tests.generators.campaigns import case
+from tests.generators.campaigns import case, some_and_all
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
@@ -136,10 +136,10 @@ def test_few_networks(campaign: Callable[[int], None]) -> None:
     campaign(15)
 
 
-@pytest.mark.slow
-def test_many_networks() -> None:
+@pytest.mark.parametrize("step", some_and_all(3, 1))
+def test_many_networks(step: int) -> None:
     for campaign in CAMPAIGNS:
-        campaign(1)
+        campaign(step)
 
 
 def test_skip_connections_that_read_more_than_the_first_layer() -> None:

@@ -27,7 +27,7 @@ from polyrelu.conditions import (
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId, from_arrays
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, some_and_all
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
@@ -412,10 +412,10 @@ def test_some_networks(check: Callable[[list[Sample]], None], few_samples: list[
     check(few_samples)
 
 
-@pytest.mark.slow
-def test_several_hundred_networks() -> None:
-    known_samples = samples(1)
-    assert len(known_samples) > 200
+@pytest.mark.parametrize("every", some_and_all(3, 1))
+def test_many_networks(every: int) -> None:
+    known_samples = samples(every)
+    assert len(known_samples) > 200 / every
     for check in CHECKS:
         with case(check.__name__):
             check(known_samples)

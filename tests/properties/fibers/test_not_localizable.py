@@ -15,7 +15,7 @@ from polyrelu.outcomes import Identifiable, NotIdentifiable
 from polyrelu.proofs.membership import can_be_verified
 from polyrelu.proofs.refutations.image_box import image_box
 from polyrelu.proofs.refutations.moves import moves
-from tests.generators.campaigns import few_and_all
+from tests.generators.campaigns import few_and_all, few_some_and_all
 from tests.oracles.judge import certificate_bytes, contradictions, is_identifiable_by_signs, plain
 from tests.oracles.plain import evaluate
 
@@ -55,7 +55,7 @@ def check_claims(example: NotLocalizable) -> None:
     assert composition.theorem == "bounded-replacement", widths
 
 
-@pytest.mark.parametrize("step", few_and_all(15, 1))
+@pytest.mark.parametrize("step", few_some_and_all(15, 3, 1))
 def test_widths_up_to_6_6_5_4_3(step: int) -> None:
     every = admissible((6, 6, 5, 4, 3))
     assert len(every) > 300

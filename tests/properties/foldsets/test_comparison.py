@@ -21,7 +21,7 @@ from polyrelu.foldsets import (
 )
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.proofs import equivalent
-from tests.generators.campaigns import case, few_and_all, few_some_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.equivalent_pairs import network, nudged, random_pair
 from tests.oracles.plane_networks import (
     RADIUS,
@@ -190,7 +190,7 @@ def test_anchors_of_bottlenecks(seeds: range) -> None:
                 assert (anchor is not None) == (max(others) > 0)
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(3), range(60)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(3), range(14), range(60)))
 def test_cliques(seeds: range) -> None:
     for seed in seeds:
         with case(seed):

@@ -19,7 +19,7 @@ from polyrelu.proofs.deviation.box_bounds import BoxBounds, KnownBounds, bound_b
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.symmetry import permute
 from polyrelu.symmetry.matching import align, match
-from tests.generators.campaigns import few_and_all
+from tests.generators.campaigns import few_some_and_all
 
 NUM_BOXES = 6
 
@@ -96,7 +96,7 @@ def _is_right(problem: Problem, x: tuple[Fraction, ...], signs: NDArray[np.int8]
     return all(sign * y >= 0 for sign, y in zip(signs.tolist(), found, strict=True))
 
 
-@pytest.mark.parametrize("count", few_and_all(12, 200))
+@pytest.mark.parametrize("count", few_some_and_all(12, 60, 200))
 @pytest.mark.parametrize("is_joint", [True, False])
 def test_engines_agree_and_bounds_hold(
     count: int, is_joint: bool, monkeypatch: pytest.MonkeyPatch

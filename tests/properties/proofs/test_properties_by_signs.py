@@ -9,12 +9,12 @@ from random import Random
 import pytest
 
 from polyrelu import checker
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.tree_documents import written
 from tests.generators.wide_properties import drawn_property, mutants_of_evidence
 
 
-@pytest.mark.parametrize("number", few_and_all(12, 100))
+@pytest.mark.parametrize("number", few_some_and_all(12, 50, 100))
 def test_proofs_by_signs(number: int) -> None:
     """Proofs are of true claims, and what the checker accepts of their mutants is true."""
     counts = Counter[str]()

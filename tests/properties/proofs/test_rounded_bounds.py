@@ -25,7 +25,7 @@ from tests.generators.bounds_documents import (
     rows_of_deviation,
     sides,
 )
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.tree_documents import written
 
 F = Fraction
@@ -215,7 +215,7 @@ def has_signs(pair: Drawn, x: list[Fraction], cuts: dict[Neuron, int]) -> bool:
 
 
 @pytest.mark.parametrize(("max_depth", "kind"), [(4, None), (9, 3)], ids=["small", "wild"])
-@pytest.mark.parametrize("number", few_and_all(15, 100))
+@pytest.mark.parametrize("number", few_some_and_all(15, 50, 100))
 def test_prover_and_checker_have_the_same_integers(
     number: int, max_depth: int, kind: int | None
 ) -> None:

@@ -17,7 +17,7 @@ from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.random_rules import random_rule
 
 F = Fraction
@@ -45,7 +45,7 @@ def _signs(random: Random, rule: RoundedRule) -> tuple[dict[Neuron, int], np.nda
     return found, np.array([listed], dtype=np.int8)
 
 
-@pytest.mark.parametrize("number", few_and_all(60, 1_500))
+@pytest.mark.parametrize("number", few_some_and_all(60, 600, 1_500))
 def test_both_engines_have_the_same_bounds(number: int) -> None:
     num_long = num_empty = 0
     for seed in range(number):

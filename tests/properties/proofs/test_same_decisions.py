@@ -14,7 +14,7 @@ from polyrelu import Network, check_file, from_arrays, same_decisions
 from polyrelu.certificate import Choice
 from polyrelu.formats import read_vnnlib
 from polyrelu.outcomes import DecisionsOutcome, DifferentDecisions, SameDecisions
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.oracles.queries import has_solution
 
 
@@ -62,7 +62,7 @@ def differs(pair: tuple[Network, Network], margin: int, choose: Choice, folder: 
     return has_solution(read_vnnlib(path), pair)
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(20), range(100)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(20), range(50), range(100)))
 def test_random_classifiers(seeds: range, tmp_path: Path) -> None:
     answers, path = Counter[str](), tmp_path / "proof.cert"
     for seed in seeds:
@@ -121,7 +121,7 @@ def multiple(network: Network, factor: Fraction, rng: Random) -> Network:
     return from_arrays(layers)
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(10), range(100)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(10), range(50), range(100)))
 def test_multiples_of_differences(seeds: range, tmp_path: Path) -> None:
     """Outputs may be multiplied by a positive number, and one function be added to all of them."""
     answers, path = Counter[str](), tmp_path / "proof.cert"

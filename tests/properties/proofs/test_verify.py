@@ -12,7 +12,7 @@ import pytest
 from polyrelu import Network, check_file, from_arrays, verify
 from polyrelu.formats import Counterexample, check_counterexample, counterexample_text, read_vnnlib
 from polyrelu.outcomes import PropertyFails, PropertyHolds
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_some_and_all
 from tests.generators.vnnlib_files import random_property
 from tests.oracles.queries import has_solution
 
@@ -34,7 +34,7 @@ def is_decimal(point: Counterexample) -> bool:
     return all(10**400 % value.denominator == 0 for value in point.values.values())
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(30), range(300)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(30), range(120), range(300)))
 def test_random_queries(seeds: range, tmp_path: Path) -> None:
     """Answers agree with the oracle, certificates are accepted, counterexamples are right."""
     path, proof, answers = tmp_path / "query.vnnlib", tmp_path / "proof.cert", Counter[str]()

@@ -68,11 +68,8 @@ def test_reports_do_not_depend_on_the_workers(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_tasks")
-@pytest.mark.parametrize("number", [2, 4])
-def test_reports_of_several_processes(
-    claims: Path, expected: list[dict[str, Any]], number: int
-) -> None:
-    assert answers(claims, workers=Processes(number)) == expected
+def test_reports_of_two_processes(claims: Path, expected: list[dict[str, Any]]) -> None:
+    assert answers(claims, workers=Processes(2)) == expected
 
 
 @pytest.mark.usefixtures("short_tasks")

@@ -7,12 +7,11 @@ import re
 import pytest
 
 from polyrelu import checker
-from polyrelu.cli import check_cost
 from polyrelu.complex import frame
 from polyrelu.fibers import report as fiber_report, settings as fiber_settings
 from polyrelu.formats import meter, native, nnet
 from polyrelu.proofs import membership, removal_proof, simplification
-from polyrelu.support import limits
+from polyrelu.support import check_cost, limits
 from tests.generators.files import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "limits.md").read_text("utf-8")

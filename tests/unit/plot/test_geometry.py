@@ -43,7 +43,7 @@ from polyrelu.plot.view import window
 from polyrelu.plot.weights import unit_weight
 from polyrelu.topology import decision_boundary, level_set
 from tests.cli.commands import run_json
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all
 from tests.generators.quantised_networks import KINDS, quantised_network
 
 Point = tuple[Fraction, ...]
@@ -237,7 +237,7 @@ def area(points: list[tuple[Fraction, ...]]) -> Fraction:
     )
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(5), range(30)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(5), range(15), range(30)))
 def test_regions_fill_the_frame(seeds: range) -> None:
     """Unbounded cells and cells with lines are clipped exactly.
 

@@ -19,7 +19,7 @@ from polyrelu.outcomes import RegionsListed, Undecided
 from polyrelu.proofs import certify_regions, region_cover
 from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron
 from polyrelu.support.progress import ProgressStep
-from tests.generators.campaigns import case, few_and_all
+from tests.generators.campaigns import case, few_and_all, few_some_and_all, some_and_all
 from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
@@ -67,7 +67,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("seeds", few_and_all(range(3), range(12)))
+@pytest.mark.parametrize("seeds", few_some_and_all(range(3), range(7), range(12)))
 def test_all_kinds_of_networks_and_domains(seeds: range) -> None:
     check_kinds_of_networks(seeds)
     check_kinds_of_domains(seeds)
@@ -144,11 +144,11 @@ def test_some_mutants_die_or_are_true(name: str) -> None:
     check_mutants(name, 13)
 
 
-@pytest.mark.slow
-def test_all_mutants_die_or_are_true() -> None:
+@pytest.mark.parametrize("every", some_and_all(3, 1))
+def test_many_mutants_die_or_are_true(every: int) -> None:
     for name in CASES:
         with case(name):
-            check_mutants(name, 1)
+            check_mutants(name, every)
 
 
 def leaves(document: Document) -> list[int]:

@@ -23,6 +23,7 @@ from polyrelu.recovery.lines import Line, whole_line
 from polyrelu.recovery.oracle import Oracle
 from polyrelu.recovery.planes import hyperplanes_of
 from polyrelu.recovery.search import Search
+from tests.generators.campaigns import some_and_all
 
 
 def random_network(widths: Sequence[int], seed: int) -> polyrelu.Network:
@@ -59,11 +60,14 @@ def test_two_hidden_layers() -> None:
         assert found.signs.rank <= 4
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("numbers", some_and_all((20, 2), (20, 6)))
 @pytest.mark.parametrize("widths", [(2, 4, 1), (3, 5, 2), (2, 4, 3, 1), (3, 4, 4, 2)])
-def test_many_networks(widths: tuple[int, ...]) -> None:
-    """Every network is recovered with its parameters, or the answer says what is missing."""
-    for seed in range(20 if len(widths) == 3 else 6):
+def test_many_networks(widths: tuple[int, ...], numbers: tuple[int, int]) -> None:
+    """Every network is recovered with its parameters, or the answer says what is missing.
+
+    `numbers` are numbers of networks, with one hidden layer and with two.
+    """
+    for seed in range(numbers[len(widths) - 3]):
         found = polyrelu.recover(random_network(widths, seed), seed=seed, max_queries=30_000)
         assert found.status == "proved", seed
         assert found.has_the_parameters or found.missing, seed

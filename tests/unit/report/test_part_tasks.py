@@ -50,9 +50,8 @@ def test_files_do_not_depend_on_the_workers(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [2, 4])
-def test_files_of_several_processes(expected: Report, number: int, tmp_path: Path) -> None:
-    found = asked(workers=Processes(number))
+def test_files_of_two_processes(expected: Report, tmp_path: Path) -> None:
+    found = asked(workers=Processes(2))
     assert files_of(found, tmp_path) == files_of(expected, tmp_path)
 
 

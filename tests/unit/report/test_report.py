@@ -19,6 +19,7 @@ from typing import Any, Literal
 import pytest
 
 import polyrelu
+from polyrelu import checker
 from polyrelu.errors import DomainError
 from polyrelu.proofs.identify import least_for_others
 from polyrelu.report import Report, report
@@ -77,8 +78,26 @@ def test_a_page_holds_everything(found: Report, tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_bytes(content)
         assert polyrelu.check_file(path).verdict == "accepted"
-        assert f"polyrelu check {name}" in found.html()
+        assert f"polyrelu check {name}\npython" in found.html()
     assert found.open == ()
+
+
+def test_commands_have_the_budget_that_a_check_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the default budget is too small, both commands have a larger one, and it is enough."""
+    monkeypatch.setattr(checker, "BUDGET", 1000)
+    monkeypatch.setattr(checker, "UNITS_PER_BYTE", 0)
+    found = report(BENDS, "box:-2,2", budget=2000, name=BENDS)
+    page = Page(found.html())
+    assert len(page.files) == 3
+    for name, content in page.files.items():
+        (tmp_path / name).write_bytes(content)
+        first = re.search(rf"polyrelu check {name} --budget ([0-9]+)\n", found.html())
+        assert first is not None
+        assert f"polyrelu/checker.py --budget {first[1]} {name}" in found.html()
+        assert polyrelu.check_file(tmp_path / name).verdict == "unreadable"
+        assert polyrelu.check_file(tmp_path / name, budget=int(first[1])).verdict == "accepted"
 
 
 def test_names_are_texts(found: Report) -> None:

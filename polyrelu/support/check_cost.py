@@ -1,16 +1,15 @@
-"""What the check of a certificate costs that a command has written (FORMAT.md, section 3.6).
+"""What the check of a certificate costs that is in a file (FORMAT.md, section 3.6).
 
 The checker runs on the written file, up to a bound of some seconds, and says what the check has
 cost. Beyond the bound the cost of a split tree, or of a list of vertices, is estimated from the
 lines that were checked, and the cost of Theorem D from some of its planes; it is no upper bound in
-theory, but four times, or twice, what all would cost if they are like these. A command that has a
-time limit spends less. The command `polyrelu check` that is printed has a budget if it may need
-one.
+theory, but four times, or twice, what all would cost if they are like these. Where a time limit is
+given, the bound is smaller. The command `polyrelu check` that is printed has a budget if it may
+need one.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gzip
 import json
@@ -26,9 +25,9 @@ from polyrelu.errors import CertificateError
 if TYPE_CHECKING:
     from polyrelu.checker import Meter
 
-__all__ = ["CheckCost", "check_command", "check_cost", "largest_cost"]
+__all__ = ["CheckCost", "budget_option", "check_command", "check_cost", "largest_cost"]
 
-#: Units up to which the cost is measured, some seconds, and where a command has a time limit.
+#: Units up to which the cost is measured, some seconds, and where there is a time limit.
 MEASURED, MEASURED_IN_HASTE = 2**33, 2**28
 #: How much more the nodes of a tree, or the planes of a proof of Theorem D, that were not checked
 #: may cost than those that were, and the same for vertices, which are more alike.
@@ -106,8 +105,16 @@ def check_command(names: Iterable[object], cost: CheckCost | None) -> str:
     >>> check_command(["a.json"], CheckCost(9, "measured", 7))
     'polyrelu check a.json --budget 10'
     """
-    budget = "" if cost is None or cost.budget is None else f" --budget {cost.budget}"
-    return f"polyrelu check {shlex.join(map(str, names))}{budget}"
+    return f"polyrelu check {shlex.join(map(str, names))}{budget_option(cost)}"
+
+
+def budget_option(cost: CheckCost | None) -> str:
+    """Return the option with the budget that a check needs; nothing if it needs none.
+
+    >>> budget_option(CheckCost(9, "measured", 7)), budget_option(CheckCost(7, "measured", 9))
+    (' --budget 10', '')
+    """
+    return "" if cost is None or cost.budget is None else f" --budget {cost.budget}"
 
 
 def largest_cost(costs: Iterable[CheckCost | None]) -> CheckCost | None:
@@ -117,20 +124,20 @@ def largest_cost(costs: Iterable[CheckCost | None]) -> CheckCost | None:
 
 
 def check_cost(
-    options: argparse.Namespace, written: Sequence[Path], share: int = 1
+    written: Sequence[Path], *, is_in_haste: bool = False, share: int = 1
 ) -> CheckCost | None:
     """Return what the check of a written certificate costs.
 
-    `written` are the network files beside the certificate, and the certificate last. `share` is
-    the number of certificates of a command that share the time of measurements. The answer is None
-    if there is no certificate, or if Ctrl-C has ended the measurement.
+    `written` are the network files beside the certificate, and the certificate last. A measurement
+    in haste ends earlier. `share` is the number of certificates that share the time of
+    measurements. The answer is None if there is no certificate, or if Ctrl-C has ended the
+    measurement.
     """
     if not written:
         return None
     from polyrelu import checker
 
     default = checker.BUDGET + checker.UNITS_PER_BYTE * sum(path.stat().st_size for path in written)
-    is_in_haste = getattr(options, "time_limit", None) is not None
     bound = (MEASURED_IN_HASTE if is_in_haste else MEASURED) // share
     try:
         report = checker.check_file(written[-1], budget=bound)
