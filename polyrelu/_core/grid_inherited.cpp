@@ -127,8 +127,8 @@ bool GridRule::inherit_pairs(std::size_t number, const std::int64_t* known, std:
         if (!cut_by_signs(number, true, others)) return false;
         for (std::size_t m = 0; m < height; ++m) {
             const Interval& z = pairs[m].z;
-            others[m].low = std::max<Int128>(others[m].low, Int128{z.low} + changes[m].low);
-            others[m].high = std::min<Int128>(others[m].high, Int128{z.high} + changes[m].high);
+            others[m].low = std::max(others[m].low, checked(Int128{z.low} + changes[m].low));
+            others[m].high = std::min(others[m].high, checked(Int128{z.high} + changes[m].high));
         }
         if (!is_possible(others)) return false;
     }
