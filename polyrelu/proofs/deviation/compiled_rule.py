@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 from fractions import Fraction
+from math import ceil, floor
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -177,7 +178,7 @@ class CompiledRule:
         )
         if (states == _State.TOO_LONG).any():
             return None
-        numbers = ((high.astype(object) << 64) + low).astype(np.object_)
+        numbers = (high.astype(object) << 64) + low
         numbers[asked == 0] = None
         return [
             None if state == _State.EMPTY else InheritedBounds(ends, rows)
@@ -210,9 +211,9 @@ class CompiledRule:
         It is less than the limit if the row is strict.
         """
         found = list[int]()
-        for row, (scale, constant) in zip(self._strict, self._rows, strict=True):
+        for is_strict, (scale, constant) in zip(self._strict, self._rows, strict=True):
             value = (limit - constant) * (scale << 2 * self._rule.grid)
-            found.append(-(-value.numerator // value.denominator) - 1 if row else value // 1)
+            found.append(ceil(value) - 1 if is_strict else floor(value))
         return found
 
     def _on_grid(
