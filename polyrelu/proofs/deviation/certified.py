@@ -154,7 +154,7 @@ class CertifiedTree:
 
     @property
     def has_many_leaves(self) -> bool:
-        """Whether there are so many leaves that inherited intervals may be worth their records."""
+        """Whether there are enough leaves for inherited intervals to be worth their records."""
         return self.tree.num_leaves >= SETTINGS.least_inherited
 
     def choose_leaves(self) -> bool:

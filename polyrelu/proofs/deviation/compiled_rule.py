@@ -178,7 +178,7 @@ class CompiledRule:
         )
         if (states == _State.TOO_LONG).any():
             return None
-        numbers = (high.astype(object) << 64) + low
+        numbers = ((high.astype(object) << 64) + low).astype(np.object_)
         numbers[asked == 0] = None
         return [
             None if state == _State.EMPTY else InheritedBounds(ends, rows)
