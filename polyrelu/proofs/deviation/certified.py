@@ -103,7 +103,7 @@ class CertifiedTree:
     bounds
         The exact bounds of the objective on the leaves to which the rule was applied.
     row_bounds
-        The same for each row.
+        The same for each row, where nodes do not inherit intervals.
     inherits
         Whether nodes inherit the intervals of neurons (`inherited_tree`); None if that is to be
         found out.
@@ -201,8 +201,7 @@ class CertifiedTree:
         """Take the cuts and bounds of a tree with inherited intervals."""
         self.tree, self._kept, self._closed = found.tree, found.kept, set(found.closed)
         for node, numbers in (*found.closed.items(), *found.open_nodes.items()):
-            rows = found.rule.bounds_of(numbers)
-            self.row_bounds[node], self.bounds[node] = rows, self.problem.exact_objective(rows)
+            self.bounds[node] = found.rule.objective_of(numbers, self.problem.clauses)
             self._records[node] = BoundsNode("inherited")
 
     def _close_some(self, stack: list[_Box], budget: Budget, may_cut: bool = True) -> None:

@@ -101,6 +101,7 @@ class CompiledRule:
         self._rule, self._core = rule, core
         self._rows = [(integer_weights(row)[0], row.constant) for row in rows]
         self._strict = [row.is_strict for row in rows]
+        self._is_uniform = len(set(self._rows)) == 1
 
     @classmethod
     def of(cls, rule: RoundedRule, rows: Sequence[LinearRow]) -> CompiledRule | None:
@@ -199,6 +200,15 @@ class CompiledRule:
         """Return the bounds of rows that integers of `inherited` stand for."""
         grid, pairs = self._rule.grid, zip(rows, self._rows, strict=True)
         return [Fraction(bound, scale << 2 * grid) + c for bound, (scale, c) in pairs]
+
+    def objective_of(self, rows: Sequence[int], clauses: Sequence[Sequence[int]]) -> Fraction:
+        """Return the largest bound of a clause, which is the least one of its rows."""
+        if self._is_uniform:  # one fraction in place of one for each row
+            (scale, constant), grid = self._rows[0], self._rule.grid
+            found = max(min(rows[i] for i in clause) for clause in clauses)
+            return Fraction(found, scale << 2 * grid) + constant
+        bounds = self.bounds_of(rows)
+        return max(min(bounds[i] for i in clause) for clause in clauses)
 
     def in_floats(self, rows: Sequence[int]) -> list[float]:
         """Return what integers of `inherited` stand for, in floats."""

@@ -275,7 +275,8 @@ class InheritedTree:
                 continue
             key = float(entry.node)
             if not self._newest_first:
-                key = float(self.problem.objective(np.array(self.rule.in_floats(entry.rows))))
+                values = self.rule.in_floats(entry.rows)
+                key = max(min(values[i] for i in clause) for clause in self.problem.clauses)
             heapq.heappush(self._heap, (-key, entry.node, entry))
 
     # -- tasks -------------------------------------------------------------------------------------
