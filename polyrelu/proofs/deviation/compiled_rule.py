@@ -101,7 +101,7 @@ class CompiledRule:
         self._rule, self._core = rule, core
         self._rows = [(integer_weights(row)[0], row.constant) for row in rows]
         self._strict = [row.is_strict for row in rows]
-        self._is_uniform = len(set(self._rows)) == 1
+        self._is_uniform = len(set(self._rows)) == 1  # all rows have one scale and one constant
 
     @classmethod
     def of(cls, rule: RoundedRule, rows: Sequence[LinearRow]) -> CompiledRule | None:
