@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 from fractions import Fraction
+from math import ceil, floor
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -100,7 +101,7 @@ class CompiledRule:
         self._rule, self._core = rule, core
         self._rows = [(integer_weights(row)[0], row.constant) for row in rows]
         self._strict = [row.is_strict for row in rows]
-        self._is_uniform = len(set(self._rows)) == 1
+        self._is_uniform = len(set(self._rows)) == 1  # all rows have one scale and one constant
 
     @classmethod
     def of(cls, rule: RoundedRule, rows: Sequence[LinearRow]) -> CompiledRule | None:
@@ -220,9 +221,9 @@ class CompiledRule:
         It is less than the limit if the row is strict.
         """
         found = list[int]()
-        for row, (scale, constant) in zip(self._strict, self._rows, strict=True):
+        for is_strict, (scale, constant) in zip(self._strict, self._rows, strict=True):
             value = (limit - constant) * (scale << 2 * self._rule.grid)
-            found.append(-(-value.numerator // value.denominator) - 1 if row else value // 1)
+            found.append(ceil(value) - 1 if is_strict else floor(value))
         return found
 
     def _on_grid(
