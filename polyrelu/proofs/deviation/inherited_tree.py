@@ -2,8 +2,9 @@
 
 The search in floats bounds the neurons of a box from the bounds on the box around it. The rule of
 leaves `inherited` (FORMAT.md, section 5.8) does the same in integers, so that it follows the cuts
-of that search nearly without further ones. Each node that is cut has a record `intervals`. Bounds
-of rows hold below as well, so that a leaf has the best bounds on its path.
+of that search nearly without further ones. Nodes that are cut have records `intervals`, as long as
+there is room for intervals. Bounds of rows at a record hold below as well, so that a leaf has the
+best ones of them and of its own.
 
 Nodes with the largest bounds are cut first: whenever the work ends, every leaf has a bound.
 """
@@ -67,7 +68,9 @@ class OpenNode(NamedTuple):
     has_own
         Whether they are its own.
     rows
-        The least bounds of the rows on the path to it, as integers.
+        The least bounds of the rows on the path to it, as integers: its own, and the known ones.
+    known
+        The least bounds at the records above it.
     """
 
     node: int
@@ -77,6 +80,7 @@ class OpenNode(NamedTuple):
     ends: Ends | None
     has_own: bool
     rows: tuple[int, ...]
+    known: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -128,7 +132,7 @@ class InheritedTree:
         """Bound the root. Raise TooLongNumbersError if the core cannot do that."""
         unknown = (1 << 200,) * len(self._limits)
         problem = self.problem
-        root = OpenNode(0, 0, problem.lower, problem.upper, None, False, unknown)
+        root = OpenNode(0, 0, problem.lower, problem.upper, None, False, unknown, unknown)
         self._add(self._bounded([root]))
 
     def close(
@@ -213,15 +217,21 @@ class InheritedTree:
         return [int(j) for j in np.where(is_movable, scores, -np.inf).argmax(axis=1)]
 
     def _parts(self, entry: OpenNode, j: int, below: int, above: int) -> list[OpenNode]:
-        """Cut a leaf at the middle of a coordinate; its parts inherit its intervals."""
-        low, high, ends = entry.low, entry.high, entry.ends
+        """Cut a leaf at the middle of a coordinate; its parts inherit its intervals.
+
+        Without intervals of its own it has no record, and checkers do not bound rows on it.
+        """
+        low, high = entry.low, entry.high
         at = ((low[j] + high[j]) / 2,)
         first, second = self.tree.cut(entry.node, j)
+        rows = entry.known
         if entry.has_own:
             self.kept.add(entry.node)
+            rows = entry.rows
+        same = entry.ends, False, rows, rows
         return [
-            OpenNode(first, below, low, high[:j] + at + high[j + 1 :], ends, False, entry.rows),
-            OpenNode(second, above, low[:j] + at + low[j + 1 :], high, ends, False, entry.rows),
+            OpenNode(first, below, low, high[:j] + at + high[j + 1 :], *same),
+            OpenNode(second, above, low[:j] + at + low[j + 1 :], high, *same),
         ]
 
     def _bounded(self, entries: Sequence[OpenNode]) -> list[OpenNode]:
@@ -383,13 +393,13 @@ def _texts(entry: OpenNode) -> list[Any]:
         exact_texts(entry.high),
         None if ends is None else base64.b64encode(ends).decode("ascii"),
         entry.has_own,
-        [f"{bound:x}" for bound in entry.rows],
+        *([f"{bound:x}" for bound in rows] for rows in (entry.rows, entry.known)),
     ]
 
 
 def _open_node(texts: Sequence[Any], node: int, hint: int) -> OpenNode:
     """Return the leaf of `_texts`."""
-    low, high, ends, has_own, rows = texts
+    low, high, ends, has_own, rows, known = texts
     return OpenNode(
         node,
         hint,
@@ -397,5 +407,5 @@ def _open_node(texts: Sequence[Any], node: int, hint: int) -> OpenNode:
         exact_numbers(high),
         None if ends is None else np.frombuffer(base64.b64decode(ends), "<i8").astype(np.int64),
         bool(has_own),
-        tuple(int(text, 16) for text in rows),
+        *(tuple(int(text, 16) for text in listed) for listed in (rows, known)),
     )

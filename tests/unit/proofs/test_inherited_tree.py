@@ -112,6 +112,21 @@ def test_without_room_nodes_inherit_from_further_above(
     assert polyrelu.check_file(tmp_path / "bounds.cert", budget=10**12).verdict == "accepted"
 
 
+@pytest.mark.parametrize(("seed", "task_work"), [(1, 2_000), (1, 2), (6, 2_000)])
+def test_bounds_at_nodes_without_a_record_do_not_count_below(
+    seed: int, task_work: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    change(monkeypatch, stored_integers=300, task_work=task_work, least_inherited=4)
+    pair = close_pair((4, 6, 6, 3), seed)
+    answer = polyrelu.deviation(*pair, "box:-1,1", gap="1/50", budget=120)
+    found = answer.bounds if isinstance(answer, Undecided) else answer
+    assert isinstance(found, DeviationBounds)
+    assert 0 < kinds(found)["intervals"] < kinds(found)["inherited"] - 1
+    found.save(tmp_path / "bounds.cert")
+    report = polyrelu.check_file(tmp_path / "bounds.cert", budget=10**12)
+    assert report.verdict == "accepted", report
+
+
 def inherited(limit: Fraction) -> InheritedTree:
     """Return a tree without hints."""
     net, copy = close_pair((4, 12, 12, 2))
