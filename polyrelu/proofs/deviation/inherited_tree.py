@@ -294,6 +294,8 @@ class InheritedTree:
                 result = unpacked(tasks.take())
                 budget.spend(work_of(result))
                 with understood():
+                    if result["is_too_long"]:
+                        raise TooLongNumbersError
                     left.extendleft(self._graft(groups.popleft(), result)[::-1])
                 self._report(progress, len(left) + sum(map(len, groups)))
         finally:
@@ -337,17 +339,19 @@ class InheritedTree:
         self.tree = BoxTree(num_nodes=len(entries))
         budget = Budget()
         self._add([_open_node(entry, k, k) for k, entry in enumerate(entries)])
-        while self._heap and budget.spent < work:
-            self._step(budget)
+        try:
+            while self._heap and budget.spent < work:
+                self._step(budget)
+        except TooLongNumbersError:  # is an answer, which comes in the order of the tasks
+            return packed({"is_too_long": True, "work": budget.spent})
         cuts = [[node, cut.coordinate, node in self.kept] for node, cut in self.tree.cuts.items()]
         closed, stuck = (
             [[node, [f"{x:x}" for x in rows]] for node, rows in found.items()]
             for found in (self.closed, self.stuck)
         )
         left = [[entry.node, _texts(entry)] for _, _, entry in sorted(self._heap)[::-1]]
-        return packed(
-            {"cuts": cuts, "closed": closed, "stuck": stuck, "left": left, "work": budget.spent}
-        )
+        found = {"cuts": cuts, "closed": closed, "stuck": stuck, "left": left}
+        return packed({**found, "is_too_long": False, "work": budget.spent})
 
 
 def close_subtrees(problem: Problem, rule: CompiledRule, task: Any) -> bytes:

@@ -15,7 +15,7 @@ import polyrelu
 from polyrelu._core import chosen_engine
 from polyrelu.errors import PolyreluError
 from polyrelu.outcomes import DeviationBounds, Undecided
-from polyrelu.proofs.deviation import box_search, certified, inherited_tree
+from polyrelu.proofs.deviation import box_search, certified, inherited_tree, tree_tasks
 from polyrelu.proofs.deviation.arguments import bounded_coordinates, corners_of
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree
@@ -24,14 +24,18 @@ from polyrelu.proofs.deviation.inherited_tree import InheritedTree, TooLongNumbe
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.tree_tasks import do_task
 from polyrelu.support.budget import Budget, LimitReached
 from polyrelu.support.parallel import Serial
-from polyrelu.support.parallel.wire import packed
+from polyrelu.support.parallel.wire import packed, unpacked
 from polyrelu.symmetry.matching import align, match
 from tests.generators.close_networks import close_pair
 from tests.generators.workers import Backwards, Counted, Wrong
 
 F = Fraction
+
+#: The result of a task that did nothing.
+NOTHING_DONE = {"cuts": [], "closed": [], "stuck": [], "left": [], "is_too_long": False, "work": 1}
 
 pytestmark = pytest.mark.skipif(
     chosen_engine().name != "compiled", reason="the compiled core is not installed"
@@ -87,10 +91,11 @@ def test_order_and_interruptions_change_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "result",
     [
-        {"cuts": [[9, 0, True]], "closed": [], "stuck": [], "left": [], "work": 1},
-        {"cuts": [], "closed": [[99, ["0"]]], "stuck": [], "left": [], "work": 1},
-        {"cuts": [], "closed": [], "stuck": [], "left": [[0, []]], "work": 1},
-        {"cuts": [], "closed": [], "stuck": [], "left": [], "work": math.inf},
+        {**NOTHING_DONE, "cuts": [[9, 0, True]]},
+        {**NOTHING_DONE, "closed": [[99, ["0"]]]},
+        {**NOTHING_DONE, "left": [[0, []]]},
+        {**NOTHING_DONE, "work": math.inf},
+        {"work": 1, "is_too_long": False},
         {"work": 1},
     ],
 )
@@ -174,6 +179,28 @@ def test_boxes_that_are_too_long_for_the_core_get_other_leaves(
     with pytest.raises(TooLongNumbersError):
         inherited(F(0)).start()
     assert not set(kinds(the_deviation())) & {"inherited", "intervals"}
+
+
+def test_too_long_numbers_in_a_task_are_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes in the order of the tasks: workers may do some that are never taken."""
+    bound, answers = CompiledRule.inherited, list[bool]()
+
+    def of_large_boxes(rule: CompiledRule, boxes: Any, *others: Any) -> Any:
+        is_small = any(high[0] - low[0] < 1 for low, high in boxes)
+        return None if is_small else bound(rule, boxes, *others)
+
+    def do(*task: Any) -> bytes:
+        result = do_task(*task)
+        answers.append(unpacked(result).get("is_too_long", False))
+        return result
+
+    monkeypatch.setattr(CompiledRule, "inherited", of_large_boxes)
+    monkeypatch.setattr(tree_tasks, "do_task", do)
+    options: list[dict[str, Any]] = [{}, {"workers": Counted()}, {"workers": Backwards()}]
+    listed = [the_deviation(**entry).certificate.to_bytes() for entry in options]
+    assert any(answers)
+    assert listed[0] == listed[1] == listed[2]
+    assert b"inherited" not in listed[0]
 
 
 def test_leaves_without_inherited_intervals_are_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
