@@ -2,8 +2,9 @@
 
 The search in floats bounds the neurons of a box from the bounds on the box around it. The rule of
 leaves `inherited` (FORMAT.md, section 5.8) does the same in integers, so that it follows the cuts
-of that search nearly without further ones. Each node that is cut has a record `intervals`. Bounds
-of rows hold below as well, so that a leaf has the best bounds on its path.
+of that search nearly without further ones. Nodes that are cut have records `intervals`, as long as
+there is room for intervals. Bounds of rows at a record hold below as well, so that a leaf has the
+best ones of them and of its own.
 
 Nodes with the largest bounds are cut first: whenever the work ends, every leaf has a bound.
 """
@@ -71,7 +72,9 @@ class OpenNode(NamedTuple):
     has_own
         Whether they were found on it.
     rows
-        The least bounds of the rows on the path to it, as integers.
+        The least bounds of the rows on the path to it, as integers: its own, and the known ones.
+    known
+        The least bounds at the records above it.
     """
 
     node: int
@@ -81,6 +84,7 @@ class OpenNode(NamedTuple):
     ends: Ends | None
     has_own: bool
     rows: tuple[int, ...]
+    known: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -132,10 +136,15 @@ class InheritedTree:
         self._is_simple = sorted(clauses) == [(k,) for k in range(len(self.problem.rows))]
         self._limits = tuple(self.rule.largest_integers(self.limit))
 
+    @property
+    def _unit(self) -> Fraction:
+        """The width of the grid."""
+        return Fraction(1, 1 << self.rule.grid)
+
     def start(self) -> None:
         """Bound the root. Raise TooLongNumbersError if the core cannot do that."""
         problem, rows = self.problem, (_UNBOUNDED,) * len(self._limits)
-        root = OpenNode(0, 0, problem.lower, problem.upper, None, False, rows)
+        root = OpenNode(0, 0, problem.lower, problem.upper, None, False, rows, rows)
         self._add(self._bounded([root]))
 
     def close(
@@ -192,7 +201,8 @@ class InheritedTree:
     def _cuts(self, entries: Sequence[OpenNode]) -> list[tuple[int, int, int] | None]:
         """Return for each leaf a coordinate, and the numbers of its parts in the tree of hints.
 
-        None where a box is a point.
+        None where a box is not wider than the grid, on which its parts would not be smaller: a path
+        has no more cuts than checkers read.
         """
         found = list[tuple[int, int, int] | None]()
         others = [entry for entry in entries if entry.hint not in self.hint.cuts]
@@ -203,7 +213,7 @@ class InheritedTree:
                 found.append((cut.coordinate, cut.below, cut.above))
                 continue
             j = next(coordinates)
-            found.append(None if entry.low[j] == entry.high[j] else (j, -1, -1))
+            found.append((j, -1, -1) if entry.high[j] - entry.low[j] > self._unit else None)
         return found
 
     def _best_coordinates(self, entries: Sequence[OpenNode]) -> list[int]:
@@ -215,23 +225,28 @@ class InheritedTree:
         found = bound_boxes(self.problem.double, Boxes(low, high))
         scores = found.split_scores(self.problem.deciding_rows(found.upper))
         is_movable = [
-            [a < b for a, b in zip(*corners, strict=True)] for corners in _corners(entries)
+            [b - a > self._unit for a, b in zip(*corners, strict=True)]
+            for corners in _corners(entries)
         ]
         return [int(j) for j in np.where(is_movable, scores, -np.inf).argmax(axis=1)]
 
     def _parts(self, entry: OpenNode, j: int, below: int, above: int) -> list[OpenNode]:
         """Cut a leaf at the middle of a coordinate; its parts inherit its intervals.
 
-        `below` and `above` are the numbers of the parts in the tree of hints.
+        `below` and `above` are the numbers of the parts in the tree of hints. Without intervals of
+        its own the leaf has no record, and checkers do not bound rows on it.
         """
-        low, high, ends = entry.low, entry.high, entry.ends
+        low, high = entry.low, entry.high
         at = ((low[j] + high[j]) / 2,)
         first, second = self.tree.cut(entry.node, j)
+        rows = entry.known
         if entry.has_own:
             self.kept.add(entry.node)
+            rows = entry.rows
+        same = entry.ends, False, rows, rows
         return [
-            OpenNode(first, below, low, high[:j] + at + high[j + 1 :], ends, False, entry.rows),
-            OpenNode(second, above, low[:j] + at + low[j + 1 :], high, ends, False, entry.rows),
+            OpenNode(first, below, low, high[:j] + at + high[j + 1 :], *same),
+            OpenNode(second, above, low[:j] + at + low[j + 1 :], high, *same),
         ]
 
     def _bounded(self, entries: Sequence[OpenNode]) -> list[OpenNode]:
@@ -295,6 +310,8 @@ class InheritedTree:
                 result = unpacked(tasks.take())
                 budget.spend(work_of(result))
                 with understood():
+                    if result["is_too_long"]:
+                        raise TooLongNumbersError
                     left.extendleft(self._graft(groups.popleft(), result)[::-1])
                 self._report(progress, len(left) + sum(map(len, groups)))
         finally:
@@ -338,17 +355,19 @@ class InheritedTree:
         self.tree = BoxTree(num_nodes=len(entries))
         budget = Budget()
         self._add([_open_node(entry, k, k) for k, entry in enumerate(entries)])
-        while self._heap and budget.spent < work:
-            self._step(budget)
+        try:
+            while self._heap and budget.spent < work:
+                self._step(budget)
+        except TooLongNumbersError:  # is an answer, which comes in the order of the tasks
+            return packed({"is_too_long": True, "work": budget.spent})
         cuts = [[node, cut.coordinate, node in self.kept] for node, cut in self.tree.cuts.items()]
         closed, stuck = (
             [[node, [f"{x:x}" for x in rows]] for node, rows in found.items()]
             for found in (self.closed, self.stuck)
         )
         left = [[entry.node, _texts(entry)] for _, _, entry in sorted(self._heap)[::-1]]
-        return packed(
-            {"cuts": cuts, "closed": closed, "stuck": stuck, "left": left, "work": budget.spent}
-        )
+        found = {"cuts": cuts, "closed": closed, "stuck": stuck, "left": left}
+        return packed({**found, "is_too_long": False, "work": budget.spent})
 
 
 def close_subtrees(problem: Problem, rule: CompiledRule, task: Any) -> bytes:
@@ -394,13 +413,13 @@ def _texts(entry: OpenNode) -> list[Any]:
         exact_texts(entry.high),
         None if ends is None else base64.b64encode(ends).decode("ascii"),
         entry.has_own,
-        [f"{bound:x}" for bound in entry.rows],
+        *([f"{bound:x}" for bound in rows] for rows in (entry.rows, entry.known)),
     ]
 
 
 def _open_node(texts: Sequence[Any], node: int, hint: int) -> OpenNode:
     """Return the leaf of `_texts`."""
-    low, high, ends, has_own, rows = texts
+    low, high, ends, has_own, rows, known = texts
     return OpenNode(
         node,
         hint,
@@ -408,5 +427,5 @@ def _open_node(texts: Sequence[Any], node: int, hint: int) -> OpenNode:
         exact_numbers(high),
         None if ends is None else np.frombuffer(base64.b64decode(ends), "<i8").astype(np.int64),
         bool(has_own),
-        tuple(int(text, 16) for text in rows),
+        *(tuple(int(text, 16) for text in listed) for listed in (rows, known)),
     )

@@ -15,7 +15,7 @@ import polyrelu
 from polyrelu._core import chosen_engine
 from polyrelu.errors import PolyreluError
 from polyrelu.outcomes import DeviationBounds, Undecided
-from polyrelu.proofs.deviation import box_search, certified, inherited_tree
+from polyrelu.proofs.deviation import box_search, certified, inherited_tree, tree_tasks
 from polyrelu.proofs.deviation.arguments import bounded_coordinates, corners_of
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree
@@ -25,14 +25,18 @@ from polyrelu.proofs.deviation.inherited_tree import InheritedTree, TooLongNumbe
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.tree_tasks import do_task
 from polyrelu.support.budget import Budget, LimitReached
 from polyrelu.support.parallel import Serial
-from polyrelu.support.parallel.wire import packed
+from polyrelu.support.parallel.wire import packed, unpacked
 from polyrelu.symmetry.matching import align, match
 from tests.generators.close_networks import close_pair
 from tests.generators.workers import Backwards, Counted, Wrong
 
 F = Fraction
+
+#: The result of a task that did nothing.
+NOTHING_DONE = {"cuts": [], "closed": [], "stuck": [], "left": [], "is_too_long": False, "work": 1}
 
 pytestmark = pytest.mark.skipif(
     chosen_engine().name != "compiled", reason="the compiled core is not installed"
@@ -88,10 +92,11 @@ def test_order_and_interruptions_change_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "result",
     [
-        {"cuts": [[9, 0, True]], "closed": [], "stuck": [], "left": [], "work": 1},
-        {"cuts": [], "closed": [[99, ["0"]]], "stuck": [], "left": [], "work": 1},
-        {"cuts": [], "closed": [], "stuck": [], "left": [[0, []]], "work": 1},
-        {"cuts": [], "closed": [], "stuck": [], "left": [], "work": math.inf},
+        {**NOTHING_DONE, "cuts": [[9, 0, True]]},
+        {**NOTHING_DONE, "closed": [[99, ["0"]]]},
+        {**NOTHING_DONE, "left": [[0, []]]},
+        {**NOTHING_DONE, "work": math.inf},
+        {"work": 1, "is_too_long": False},
         {"work": 1},
     ],
 )
@@ -111,6 +116,21 @@ def test_without_room_nodes_inherit_from_further_above(
     assert counted["inherited"] >= everything["inherited"]
     found.save(tmp_path / "bounds.cert")
     assert polyrelu.check_file(tmp_path / "bounds.cert", budget=10**12).verdict == "accepted"
+
+
+@pytest.mark.parametrize(("seed", "task_work"), [(1, 2_000), (1, 2), (6, 2_000)])
+def test_bounds_at_nodes_without_a_record_do_not_count_below(
+    seed: int, task_work: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    change(monkeypatch, stored_integers=300, task_work=task_work, least_inherited=4)
+    pair = close_pair((4, 6, 6, 3), seed)
+    answer = polyrelu.deviation(*pair, "box:-1,1", gap="1/50", budget=120)
+    found = answer.bounds if isinstance(answer, Undecided) else answer
+    assert isinstance(found, DeviationBounds)
+    assert 0 < kinds(found)["intervals"] < kinds(found)["inherited"] - 1
+    found.save(tmp_path / "bounds.cert")
+    report = polyrelu.check_file(tmp_path / "bounds.cert", budget=10**12)
+    assert report.verdict == "accepted", report
 
 
 def inherited(limit: Fraction) -> InheritedTree:
@@ -142,6 +162,16 @@ def test_bounds_fall_while_leaves_are_cut() -> None:
     assert largest == sorted(largest, reverse=True)
     assert largest[-1] < largest[0] / 2
     assert tree.tree.num_leaves == len(tree.closed) + len(tree.open_nodes)
+
+
+def test_boxes_as_narrow_as_the_grid_are_not_cut() -> None:
+    tree = inherited(F(0))
+    tree.start()
+    entry = tree._heap[0][2]
+    unit = F(1, 1 << tree.rule.grid)
+    for width, is_cut in ((unit, False), (2 * unit, True)):
+        narrow = entry._replace(high=tuple(x + width for x in entry.low))
+        assert (tree._cuts([narrow]) != [None]) == is_cut
 
 
 def test_a_limit_leaves_a_bound_for_each_leaf() -> None:
@@ -187,6 +217,28 @@ def test_where_no_node_can_inherit_proofs_come_before_a_long_search(
     found = polyrelu.deviation(*close_pair((4, 12, 12, 2)), "box:-1,1", gap=2, time_limit=60)
     assert isinstance(found, DeviationBounds), found
     assert seen == [0]
+
+
+def test_too_long_numbers_in_a_task_are_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes in the order of the tasks: workers may do some that are never taken."""
+    bound, answers = CompiledRule.inherited, list[bool]()
+
+    def of_large_boxes(rule: CompiledRule, boxes: Any, *others: Any) -> Any:
+        is_small = any(high[0] - low[0] < 1 for low, high in boxes)
+        return None if is_small else bound(rule, boxes, *others)
+
+    def do(*task: Any) -> bytes:
+        result = do_task(*task)
+        answers.append(unpacked(result).get("is_too_long", False))
+        return result
+
+    monkeypatch.setattr(CompiledRule, "inherited", of_large_boxes)
+    monkeypatch.setattr(tree_tasks, "do_task", do)
+    options: list[dict[str, Any]] = [{}, {"workers": Counted()}, {"workers": Backwards()}]
+    listed = [the_deviation(**entry).certificate.to_bytes() for entry in options]
+    assert any(answers)
+    assert listed[0] == listed[1] == listed[2]
+    assert b"inherited" not in listed[0]
 
 
 def test_leaves_without_inherited_intervals_are_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
