@@ -92,10 +92,10 @@ says; the function below re-derives the hypotheses, each fact in one `require`. 
   8296  5.7 Inverse Lipschitz constants by cells: theorem monotone
   8299      theorem monotone
   8403  5.8 Bounds: theorems deviation, range, holds, same-decisions
- 10732  5.9 Teaching sets: theorem parallel-lines
- 10746      theorem parallel-lines
- 10852    Files
- 10992    The command line
+ 10739  5.9 Teaching sets: theorem parallel-lines
+ 10753      theorem parallel-lines
+ 10859    Files
+ 10999    The command line
 """
 
 from __future__ import annotations
@@ -9062,7 +9062,7 @@ Ends = tuple[Fraction, Fraction]
 class KeptIntervals(NamedTuple):
     """What nodes below inherit: intervals of neurons of f and of pairs in each layer of ReLUs.
 
-    There are none if `ends` is empty. `cells` is the memory that they take.
+    Nothing is inherited if `ends` is empty. `cells` is the memory that they take.
     """
 
     ends: list[list[Interval]]
@@ -9538,7 +9538,7 @@ class BackwardRows:
     """The rows of all layers of f and of g, each with its bias, packed for sums of their multiples.
 
     They are packed when they are needed; `held` are the cells of memory that they take then. The
-    rows of Delta are among them once a leaf `joint` needs them.
+    rows of Delta are among them once joint bounds need them.
     """
 
     def __init__(self, layers: Sequence[GridLayer], meter: Meter) -> None:
@@ -9891,7 +9891,7 @@ def consistent(z: Interval, d: Interval, y: Interval) -> tuple[Interval, Interva
 class JointBackwardForms(BackwardForms):
     """The forms of a leaf `joint`: differences of open pairs get further bounds as well.
 
-    `pairs_below` are the layers of ReLUs of both networks, `seen` the forms Z and D of layer 1.
+    `pairs_below` are the layers of ReLUs of both networks, `places` the partners in layer 1.
     """
 
     def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:
@@ -10002,7 +10002,8 @@ class JointBackwardForms(BackwardForms):
 class InheritedForms(JointBackwardForms):
     """The intervals of a leaf `inherited` or a record `intervals`, with forms of layer 1 only.
 
-    `above` has the intervals that are inherited; no bound is looked for where they know signs.
+    `above` has the intervals that are inherited. A neuron whose sign follows from them, and a pair
+    with two such neurons, gets no further bounds.
     """
 
     def __init__(
@@ -10045,7 +10046,7 @@ class InheritedForms(JointBackwardForms):
         self.add_lines(layer)
 
     def given(self, number: int, i: int, z: FormList) -> Interval | None:
-        """The interval of a neuron of f that needs no bound: by its form, or inherited."""
+        """What is known of a neuron of f without bounds: by its form, and inherited."""
         known = self.above.ends[number - 1][i] if self.above.ends else None
         if number > 1:
             return known
@@ -10054,22 +10055,27 @@ class InheritedForms(JointBackwardForms):
     def given_pair(
         self, number: int, m: int, z: FormList, d: FormList
     ) -> tuple[Interval, Interval] | None:
-        """The same for a neuron of g, with the difference from its partner first."""
-        known = self.above.pair_ends[number - 1][m][1:] if self.above.ends else (None, None)
+        """The same for the difference of a neuron of g from its partner, and for the neuron."""
+        known = self.above.pair_ends[number - 1][m][1:] if self.above.ends else None
         if number > 1:
-            return known if known[0] and known[1] else None
+            return known
         radius, place, center, packed = self.packing.radius, self.places[m], 0, 0
         if place >= 0:
             center, packed = z.centers[place], z.packed[place]
         change = around(d.centers[m], radius(d.packed[m]) + d.error)
         reach = radius(d.packed[m] + packed) + z.error + d.error
         y = around(d.centers[m] + center, reach)
-        return narrower(change, known[0]), narrower(y, known[1])
+        if known is None:
+            return change, y
+        return intersection(change, known[0]), intersection(y, known[1])
 
     def bounded(
         self, which: int, number: int, index: int, given: Interval | None, cuts: SignCuts
     ) -> Interval:
-        """The interval of a neuron; without one, or if it is open, backward bounds count."""
+        """The interval of a neuron, with backward bounds if it is unknown, or open in later layers.
+
+        Unknown are only intervals of later layers.
+        """
         side = cuts.get((which, number, index), 0)
         ends = None if given is None else cut_by_sign(given, side)
         if ends is None or (number > 1 and not sign_of(ends)):
@@ -10084,7 +10090,7 @@ class InheritedForms(JointBackwardForms):
         given: tuple[Interval, Interval] | None,
         cuts: SignCuts,
     ) -> tuple[Interval, Interval]:
-        """The intervals of a difference and of a neuron of g, given its partner's interval."""
+        """The intervals of the difference and of a neuron of g, given its partner's interval."""
         if given is None:
             y = self.bounded(1, number, m, None, cuts)
             return consistent(own, self.bounds_of_change(number, m), y)
@@ -10245,14 +10251,14 @@ class BoundsTree:
         return found
 
     def intervals(self, record: Any, shown: int) -> int:
-        """Let the intervals of a node hold below; the clauses that hold on it, as bits."""
-        before, found = self.meter.cells - self.rows.held, None
-        marks = self.all_shown  # if the node is empty
+        """Let the intervals of a node hold from here on; the clauses that hold on it, as bits."""
+        before = self.meter.cells - self.rows.held
+        forms, marks = None, self.all_shown  # if the node is empty
         with contextlib.suppress(EmptyNode):
             leaf = self.leaf(self, record)
-            found, marks = leaf.forms, leaf.shown(shown)
+            forms, marks = leaf.forms, leaf.shown(shown)
         self.meter.release(self.meter.cells - self.rows.held - before)
-        self.box.inherit(found)
+        self.box.inherit(forms)
         return marks
 
     def close(self, record: Any, shown: int) -> None:
@@ -10615,10 +10621,11 @@ class GradientLeaf(Leaf):
     """A leaf on which gradients are bounded, or which has no interior."""
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
-        is_plain = not record or record[0] not in ("relaxed", "shown")
-        require(is_plain, "nodes without slopes in claims about gradients", "others")
-        own = record not in (["inherited"], ["intervals"])
-        require(own, "nodes without inherited intervals in claims about gradients", "others")
+        kind = record[0] if record else ""
+        has_slopes, inherits = kind in ("relaxed", "shown"), kind in ("inherited", "intervals")
+        require(not has_slopes, "nodes without slopes in claims about gradients", "others")
+        fact = "nodes without inherited intervals in claims about gradients"
+        require(not inherits, fact, "others")
         super().__init__(tree, record)
         claim, self.layers = tree.case.claim, tree.case.network.layers
         self.outputs, self.norm = claim["outputs"], claim["norm"]

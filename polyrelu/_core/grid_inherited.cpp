@@ -1,5 +1,6 @@
 // Leaves `inherited` of the rule in `grid_rule.hpp`: the intervals of a box around the present one
 // hold there too, and only open neurons are bounded again. There are forms of the first layer only.
+// The steps are the ones of FORMAT.md, section 5.8, "Inherited intervals".
 #include <algorithm>
 #include <utility>
 
@@ -54,28 +55,16 @@ void GridRule::start_inherited(const std::int64_t* centers, const std::int64_t* 
     note_first(z, d);
 }
 
-/// The intervals of forms.
-std::vector<GridRule::Interval> GridRule::ranges_of(const Forms& forms) {
-    std::vector<Interval> found(forms.height());
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const std::int64_t* row = forms.row(i);
-        Int128 radius = forms.error;
-        for (std::size_t c = 1; c < forms.columns; ++c) radius += size_of(row[c]);
-        found[i] = {checked(row[0] - radius), checked(row[0] + radius)};
-    }
-    return found;
-}
-
 namespace {
 
-/// Intervals that say nothing.
+/// Intervals that say nothing: all numbers of the rule lie inside of them.
 template <class Interval>
 std::vector<Interval> unknown(std::size_t count) {
     const auto most = static_cast<std::int64_t>(kLargest);
     return std::vector<Interval>(count, Interval{-most, most});
 }
 
-/// Cut intervals by those that are known.
+/// Cut intervals by known ones, of which all lower ends stand before the upper ends.
 template <class Interval>
 void intersect(std::vector<Interval>& ends, const std::int64_t* known) {
     const std::size_t count = ends.size();
@@ -93,7 +82,8 @@ bool is_possible(const std::vector<Interval>& ends) {
 
 }  // namespace
 
-/// Find the intervals of a layer; return false if no point of the box has the signs.
+/// Find the intervals of a layer of both networks, given those that are known there, null for none;
+/// return false if no point of the box has the signs.
 bool GridRule::inherit(std::size_t number, const std::int64_t* known, std::int64_t* ends) {
     const std::size_t width = layers_[number].own.height;
     std::vector<Interval> ours = number == 0 ? ranges_of(first_) : unknown<Interval>(width);
@@ -108,6 +98,7 @@ bool GridRule::inherit(std::size_t number, const std::int64_t* known, std::int64
     return inherit_pairs(number, known == nullptr ? nullptr : known + 2 * width, next);
 }
 
+/// Find the intervals of the neurons of g and of the differences in a layer, as `inherit` does.
 bool GridRule::inherit_pairs(std::size_t number, const std::int64_t* known, std::int64_t* ends) {
     const RuleLayer& layer = layers_[number];
     const std::size_t height = layer.partners.size();

@@ -230,6 +230,18 @@ void GridRule::preactivations(const std::vector<Term>& terms,
     found.sizes = 0;
 }
 
+/// The intervals of forms.
+std::vector<GridRule::Interval> GridRule::ranges_of(const Forms& forms) {
+    std::vector<Interval> found(forms.height());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const std::int64_t* row = forms.row(i);
+        Int128 radius = forms.error;
+        for (std::size_t c = 1; c < forms.columns; ++c) radius += size_of(row[c]);
+        found[i] = {checked(row[0] - radius), checked(row[0] + radius)};
+    }
+    return found;
+}
+
 /// Let intervals follow from signs; return false if one is empty.
 bool GridRule::cut_by_signs(std::size_t layer, bool is_other, std::vector<Interval>& ends) const {
     if (signs_ == nullptr) return true;
@@ -247,12 +259,7 @@ bool GridRule::cut_by_signs(std::size_t layer, bool is_other, std::vector<Interv
 bool GridRule::activate(std::size_t number, Forms& z, Forms& d) {
     const RuleLayer& layer = layers_[number];
     const std::size_t count = z.columns;
-    std::vector<Interval> ends(layer.own.height);
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-        Int128 radius = z.error;
-        for (std::size_t c = 1; c < count; ++c) radius += size_of(z.row(i)[c]);
-        ends[i] = {checked(z.row(i)[0] - radius), checked(z.row(i)[0] + radius)};
-    }
+    std::vector<Interval> ends = ranges_of(z);
     if (!cut_by_signs(number, false, ends) || !narrow(number, false, ends)) return false;
     ends_[0].push_back(ends);
     bands_.clear();
@@ -325,23 +332,20 @@ bool GridRule::find_pairs(std::size_t number, const Forms& z, const Forms& d) {
     const RuleLayer& layer = layers_[number];
     const std::size_t height = layer.partners.size();
     const std::vector<Interval>& ours = ends_[0].back();
-    std::vector<Interval> partners(height), changes(height), others(height);
+    std::vector<Interval> partners(height), changes = ranges_of(d), others(height);
     for (std::size_t m = 0; m < height; ++m) {
         const std::int32_t partner = layer.partners[m];
         const auto place = static_cast<std::size_t>(partner);
-        Int128 radius = d.error, both = static_cast<Int128>(z.error) + d.error;
-        Int128 center = d.row(m)[0];
+        Int128 radius = static_cast<Int128>(z.error) + d.error, center = d.row(m)[0];
         for (std::size_t c = 1; c < d.columns; ++c) {
             const Int128 entry = d.row(m)[c];
-            radius += size_of(entry);
-            both += size_of(partner >= 0 ? entry + z.row(place)[c] : entry);
+            radius += size_of(partner >= 0 ? entry + z.row(place)[c] : entry);
         }
-        changes[m] = {checked(center - radius), checked(center + radius)};
         if (partner >= 0) {
             center += z.row(place)[0];
             partners[m] = ours[place];
         }
-        others[m] = {checked(center - both), checked(center + both)};
+        others[m] = {checked(center - radius), checked(center + radius)};
     }
     if (!cut_by_signs(number, true, others)) return false;
     if (is_backward_) {
@@ -356,7 +360,7 @@ bool GridRule::find_pairs(std::size_t number, const Forms& z, const Forms& d) {
     }
     std::vector<PairEnds> pairs(height);
     for (std::size_t m = 0; m < height; ++m) pairs[m] = {partners[m], changes[m], others[m]};
-    if (is_joint_ && !narrow_changes(number, pairs)) return false;
+    if (is_joint_ && !narrow_changes(number, pairs, true)) return false;
     others.clear();
     for (PairEnds& x : pairs) {
         x.d.low = std::max(x.d.low, checked(static_cast<Int128>(x.y.low) - x.z.high));

@@ -1,6 +1,7 @@
 // The rule of certificates of bounds in integers: `polyrelu.proofs.deviation.grid_layers` and
 // `backward_rule` in C++, with the same integers. Numbers on the grid have 64 bits and sums of
-// products 128; a box that needs more is left to Python.
+// products 128; a box that needs more is left to Python. Leaves `inherited` are not in Python: there
+// the checker is what the integers are compared with.
 #pragma once
 
 #include <cstddef>
@@ -146,7 +147,7 @@ private:
     static Pair lines(const PairEnds& ends);
     static Line nearest_line(int side, const std::pair<std::int64_t, std::int64_t>* slopes,
                              const std::vector<Corner>& points, const PairEnds& ends);
-    bool narrow_changes(std::size_t layer, std::vector<PairEnds>& pairs, bool is_known = true);
+    bool narrow_changes(std::size_t layer, std::vector<PairEnds>& pairs, bool is_known);
     void note_first(const Forms& z, const Forms& d);
     void add_lines(const std::vector<PairEnds>& pairs);
     void start_inherited(const std::int64_t* centers, const std::int64_t* radii);

@@ -31,7 +31,7 @@ class BackwardRows:
     """The rows of all layers of f and of g, each with its bias, packed for sums of their multiples.
 
     They are packed when they are needed; `held` are the cells of memory that they take then. The
-    rows of Delta are among them once a leaf `joint` needs them.
+    rows of Delta are among them once joint bounds need them.
     """
 
     def __init__(self, layers: Sequence[GridLayer], meter: Meter) -> None:

@@ -163,14 +163,14 @@ class BoundsTree:
         return found
 
     def intervals(self, record: Any, shown: int) -> int:
-        """Let the intervals of a node hold below; the clauses that hold on it, as bits."""
-        before, found = self.meter.cells - self.rows.held, None
-        marks = self.all_shown  # if the node is empty
+        """Let the intervals of a node hold from here on; the clauses that hold on it, as bits."""
+        before = self.meter.cells - self.rows.held
+        forms, marks = None, self.all_shown  # if the node is empty
         with contextlib.suppress(EmptyNode):
             leaf = self.leaf(self, record)
-            found, marks = leaf.forms, leaf.shown(shown)
+            forms, marks = leaf.forms, leaf.shown(shown)
         self.meter.release(self.meter.cells - self.rows.held - before)
-        self.box.inherit(found)
+        self.box.inherit(forms)
         return marks
 
     def close(self, record: Any, shown: int) -> None:

@@ -19,7 +19,7 @@ Ends = tuple[Fraction, Fraction]
 class KeptIntervals(NamedTuple):
     """What nodes below inherit: intervals of neurons of f and of pairs in each layer of ReLUs.
 
-    There are none if `ends` is empty. `cells` is the memory that they take.
+    Nothing is inherited if `ends` is empty. `cells` is the memory that they take.
     """
 
     ends: list[list[Interval]]

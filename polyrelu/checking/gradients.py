@@ -34,10 +34,11 @@ class GradientLeaf(Leaf):
     """A leaf on which gradients are bounded, or which has no interior."""
 
     def __init__(self, tree: BoundsTree, record: Any) -> None:
-        is_plain = not record or record[0] not in ("relaxed", "shown")
-        require(is_plain, "nodes without slopes in claims about gradients", "others")
-        own = record not in (["inherited"], ["intervals"])
-        require(own, "nodes without inherited intervals in claims about gradients", "others")
+        kind = record[0] if record else ""
+        has_slopes, inherits = kind in ("relaxed", "shown"), kind in ("inherited", "intervals")
+        require(not has_slopes, "nodes without slopes in claims about gradients", "others")
+        fact = "nodes without inherited intervals in claims about gradients"
+        require(not inherits, fact, "others")
         super().__init__(tree, record)
         claim, self.layers = tree.case.claim, tree.case.network.layers
         self.outputs, self.norm = claim["outputs"], claim["norm"]

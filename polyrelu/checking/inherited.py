@@ -27,7 +27,8 @@ from polyrelu.checking.meter import cells_of, longest
 class InheritedForms(JointBackwardForms):
     """The intervals of a leaf `inherited` or a record `intervals`, with forms of layer 1 only.
 
-    `above` has the intervals that are inherited; no bound is looked for where they know signs.
+    `above` has the intervals that are inherited. A neuron whose sign follows from them, and a pair
+    with two such neurons, gets no further bounds.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class InheritedForms(JointBackwardForms):
         self.add_lines(layer)
 
     def given(self, number: int, i: int, z: FormList) -> Interval | None:
-        """The interval of a neuron of f that needs no bound: by its form, or inherited."""
+        """What is known of a neuron of f without bounds: by its form, and inherited."""
         known = self.above.ends[number - 1][i] if self.above.ends else None
         if number > 1:
             return known
@@ -79,22 +80,27 @@ class InheritedForms(JointBackwardForms):
     def given_pair(
         self, number: int, m: int, z: FormList, d: FormList
     ) -> tuple[Interval, Interval] | None:
-        """The same for a neuron of g, with the difference from its partner first."""
-        known = self.above.pair_ends[number - 1][m][1:] if self.above.ends else (None, None)
+        """The same for the difference of a neuron of g from its partner, and for the neuron."""
+        known = self.above.pair_ends[number - 1][m][1:] if self.above.ends else None
         if number > 1:
-            return known if known[0] and known[1] else None
+            return known
         radius, place, center, packed = self.packing.radius, self.places[m], 0, 0
         if place >= 0:
             center, packed = z.centers[place], z.packed[place]
         change = around(d.centers[m], radius(d.packed[m]) + d.error)
         reach = radius(d.packed[m] + packed) + z.error + d.error
         y = around(d.centers[m] + center, reach)
-        return narrower(change, known[0]), narrower(y, known[1])
+        if known is None:
+            return change, y
+        return intersection(change, known[0]), intersection(y, known[1])
 
     def bounded(
         self, which: int, number: int, index: int, given: Interval | None, cuts: SignCuts
     ) -> Interval:
-        """The interval of a neuron; without one, or if it is open, backward bounds count."""
+        """The interval of a neuron, with backward bounds if it is unknown, or open in later layers.
+
+        Unknown are only intervals of later layers.
+        """
         side = cuts.get((which, number, index), 0)
         ends = None if given is None else cut_by_sign(given, side)
         if ends is None or (number > 1 and not sign_of(ends)):
@@ -109,7 +115,7 @@ class InheritedForms(JointBackwardForms):
         given: tuple[Interval, Interval] | None,
         cuts: SignCuts,
     ) -> tuple[Interval, Interval]:
-        """The intervals of a difference and of a neuron of g, given its partner's interval."""
+        """The intervals of the difference and of a neuron of g, given its partner's interval."""
         if given is None:
             y = self.bounded(1, number, m, None, cuts)
             return consistent(own, self.bounds_of_change(number, m), y)

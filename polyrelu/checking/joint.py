@@ -89,7 +89,7 @@ def consistent(z: Interval, d: Interval, y: Interval) -> tuple[Interval, Interva
 class JointBackwardForms(BackwardForms):
     """The forms of a leaf `joint`: differences of open pairs get further bounds as well.
 
-    `pairs_below` are the layers of ReLUs of both networks, `seen` the forms Z and D of layer 1.
+    `pairs_below` are the layers of ReLUs of both networks, `places` the partners in layer 1.
     """
 
     def see(self, number: int, layer: GridLayer, z: FormList, d: FormList) -> None:

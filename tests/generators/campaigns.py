@@ -1,7 +1,8 @@
 """Campaigns over many cases: a few of the cases as a fast test, more of them as a slow one.
 
-A slow test runs many cases, and `case` names the one that fails. Where all cases take minutes, they
-are a third test, marked `campaign`, which runs if it is asked for (docs/development/tests.md).
+A slow test runs many cases, and `case` names the one that fails. Where all cases take longer than
+seven seconds or so, they are a third test, marked `campaign`, which runs if it is asked for
+(docs/development/tests.md).
 """
 
 from __future__ import annotations

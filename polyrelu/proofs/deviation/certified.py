@@ -103,7 +103,7 @@ class CertifiedTree:
     bounds
         The exact bounds of the objective on the leaves to which the rule was applied.
     row_bounds
-        The same for each row.
+        The same for each row, where nodes do not inherit intervals.
     inherits
         Whether nodes inherit the intervals of neurons (`inherited_tree`); None if that is to be
         found out.
@@ -146,9 +146,16 @@ class CertifiedTree:
 
     @property
     def can_inherit(self) -> bool:
-        """Whether nodes can inherit intervals: with two networks, many leaves, and the core."""
-        is_large = self.tree.num_leaves >= SETTINGS.least_inherited
-        return is_large and self.problem.second is not None and self.core is not None
+        """Whether nodes can inherit intervals: of two networks, where the core bounds the root."""
+        if self.problem.second is None or self.core is None:
+            return False
+        root, every_row = (self.problem.lower, self.problem.upper), [True] * len(self.problem.rows)
+        return self.core.inherited([root], [None], [every_row]) is not None
+
+    @property
+    def has_many_leaves(self) -> bool:
+        """Whether there are enough leaves for inherited intervals to be worth their records."""
+        return self.tree.num_leaves >= SETTINGS.least_inherited
 
     def choose_leaves(self) -> bool:
         """Return whether nodes are to inherit intervals, if that is not known yet.
@@ -157,12 +164,12 @@ class CertifiedTree:
         nodes, and checkers need less time for them.
         """
         if self.inherits is None:
-            share = SETTINGS.share_of_plain
-            self.inherits = self.can_inherit and self._share_of_plain() < share
+            may_inherit = self.has_many_leaves and self.can_inherit
+            self.inherits = may_inherit and self._share_of_plain() < SETTINGS.share_of_plain
         return self.inherits
 
     def _share_of_plain(self) -> float:
-        """Return the share of some leaves that the kinds close which inherit nothing."""
+        """Return the share of some leaves that are closed without inherited intervals."""
         leaves = list(self._leaves())
         taken = leaves[:: max(1, len(leaves) // SETTINGS.leaves_tried)]
         assert self.core is not None
@@ -194,8 +201,7 @@ class CertifiedTree:
         """Take the cuts and bounds of a tree with inherited intervals."""
         self.tree, self._kept, self._closed = found.tree, found.kept, set(found.closed)
         for node, numbers in (*found.closed.items(), *found.open_nodes.items()):
-            rows = found.rule.bounds_of(numbers)
-            self.row_bounds[node], self.bounds[node] = rows, self.problem.exact_objective(rows)
+            self.bounds[node] = found.rule.objective_of(numbers, self.problem.clauses)
             self._records[node] = BoundsNode("inherited")
 
     def _close_some(self, stack: list[_Box], budget: Budget, may_cut: bool = True) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 from fractions import Fraction
+from math import ceil, floor
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -100,6 +101,7 @@ class CompiledRule:
         self._rule, self._core = rule, core
         self._rows = [(integer_weights(row)[0], row.constant) for row in rows]
         self._strict = [row.is_strict for row in rows]
+        self._is_uniform = len(set(self._rows)) == 1  # all rows have one scale and one constant
 
     @classmethod
     def of(cls, rule: RoundedRule, rows: Sequence[LinearRow]) -> CompiledRule | None:
@@ -199,6 +201,15 @@ class CompiledRule:
         grid, pairs = self._rule.grid, zip(rows, self._rows, strict=True)
         return [Fraction(bound, scale << 2 * grid) + c for bound, (scale, c) in pairs]
 
+    def objective_of(self, rows: Sequence[int], clauses: Sequence[Sequence[int]]) -> Fraction:
+        """Return the largest bound of a clause, which is the least one of its rows."""
+        if self._is_uniform:  # one fraction in place of one for each row
+            (scale, constant), grid = self._rows[0], self._rule.grid
+            found = max(min(rows[i] for i in clause) for clause in clauses)
+            return Fraction(found, scale << 2 * grid) + constant
+        bounds = self.bounds_of(rows)
+        return max(min(bounds[i] for i in clause) for clause in clauses)
+
     def in_floats(self, rows: Sequence[int]) -> list[float]:
         """Return what integers of `inherited` stand for, in floats."""
         grid, pairs = self._rule.grid, zip(rows, self._rows, strict=True)
@@ -210,9 +221,9 @@ class CompiledRule:
         It is less than the limit if the row is strict.
         """
         found = list[int]()
-        for row, (scale, constant) in zip(self._strict, self._rows, strict=True):
+        for is_strict, (scale, constant) in zip(self._strict, self._rows, strict=True):
             value = (limit - constant) * (scale << 2 * self._rule.grid)
-            found.append(-(-value.numerator // value.denominator) - 1 if row else value // 1)
+            found.append(ceil(value) - 1 if is_strict else floor(value))
         return found
 
     def _on_grid(

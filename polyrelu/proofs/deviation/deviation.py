@@ -258,10 +258,9 @@ class _Question:
             again = until_limit(work, budget)
             is_done = self.goal.limit is not None or self.search.is_finished
             why = again if again is not None or (is_done and not tree.num_open) else why
-        has_part = (
-            tree.num_closed if self.goal.limit is not None else tree.largest_bound is not None
-        )
-        if tree.num_open and not has_part:
+        is_bounded = tree.largest_bound is not None
+        is_useful = is_bounded if self.goal.limit is None else tree.num_closed > 0
+        if tree.num_open and not is_useful:
             tree = self._fallback(budget)
         return self._bounds(tree, why)
 
@@ -281,14 +280,17 @@ class _Question:
     def _within_time(self, budget: Budget) -> DeviationAnswer:
         """Search for a share of the time, and prove the bounds found, as far as the rest allows.
 
-        After a short search, leaves without inherited intervals are tried, which checkers like.
+        After a short search, leaves without inherited intervals are tried first: checkers need less
+        time for them.
         """
+        if not self._new_tree(BoxTree()).can_inherit:
+            return self._by_rounds(budget)
         time_left = budget.seconds or 0
         until, late = budget.early(0), budget.early(SETTINGS.proof_share)
         until.seconds = budget.elapsed + SETTINGS.float_share * time_left
         until_limit(partial(self._search, until, is_alone=True), until)
         tree = self._new_tree(self.search.tree)
-        if not tree.can_inherit:
+        if not tree.has_many_leaves:
             return self._by_rounds(budget)
         if self.search.is_finished and budget.elapsed < SETTINGS.quick_share * time_left:
             plain, soon = self._new_tree(tree.tree.copy()), budget.early(SETTINGS.float_share)

@@ -47,6 +47,9 @@ __all__ = ["InheritedTree", "TooLongNumbersError", "close_subtrees"]
 #: The integers of all intervals on a box.
 Ends: TypeAlias = NDArray[np.int64]
 
+#: The bound of a row about which nothing is known: the core finds only smaller numbers.
+_UNBOUNDED = 1 << 200
+
 
 class TooLongNumbersError(Exception):
     """The core cannot bound a box; the other leaves serve then."""
@@ -64,9 +67,10 @@ class OpenNode(NamedTuple):
     low, high
         The corners of its box.
     ends
-        The intervals of neurons that hold on it: its own, or the ones of a node above.
+        The intervals of neurons that hold on it: the ones that were found on it, or on a node
+        above; None at the root before its own are found.
     has_own
-        Whether they are its own.
+        Whether they were found on it.
     rows
         The least bounds of the rows on the path to it, as integers: its own, and the known ones.
     known
@@ -118,9 +122,13 @@ class InheritedTree:
     kept: set[int] = field(default_factory=set)
     closed: dict[int, tuple[int, ...]] = field(default_factory=dict)
     stuck: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    #: The other leaves; the one that is cut next has the least number in front.
     _heap: list[tuple[float, int, OpenNode]] = field(default_factory=list)
-    _is_deep: bool = False
+    #: Whether the newest leaves are cut first, as in a task, so that few are left when it ends.
+    _newest_first: bool = False
+    #: The largest integer of each row with which it is small enough.
     _limits: tuple[int, ...] = ()
+    #: Whether each row has a clause of its own.
     _is_simple: bool = False
 
     def __post_init__(self) -> None:
@@ -130,9 +138,8 @@ class InheritedTree:
 
     def start(self) -> None:
         """Bound the root. Raise TooLongNumbersError if the core cannot do that."""
-        unknown = (1 << 200,) * len(self._limits)
-        problem = self.problem
-        root = OpenNode(0, 0, problem.lower, problem.upper, None, False, unknown, unknown)
+        problem, rows = self.problem, (_UNBOUNDED,) * len(self._limits)
+        root = OpenNode(0, 0, problem.lower, problem.upper, None, False, rows, rows)
         self._add(self._bounded([root]))
 
     def close(
@@ -144,8 +151,7 @@ class InheritedTree:
         """
         counted, first = budget.part(None), SETTINGS.task_work
         while self._heap:
-            is_long = tasks is not None and counted.spent >= first
-            if tasks is not None and is_long and len(self._heap) > 1:
+            if tasks is not None and counted.spent >= first and len(self._heap) > 1:
                 self._close_by_tasks(budget, progress, tasks)
                 return
             self._step(counted)
@@ -157,7 +163,7 @@ class InheritedTree:
         return {**self.stuck, **{entry.node: entry.rows for _, _, entry in self._heap}}
 
     def _report(self, progress: Progress | None, num_open: int) -> None:
-        details = {"at most": -self._heap[0][0]} if self._heap and not self._is_deep else {}
+        details = {"at most": -self._heap[0][0]} if self._heap else {}
         num_closed = len(self.closed)
         total, what = num_closed + num_open, "checking boxes in integers"
         report(progress, what, num_closed, total, "boxes", details)
@@ -182,6 +188,7 @@ class InheritedTree:
         self._add(self._bounded(parts))
 
     def _price(self, number: int) -> float:
+        """Return the work for bounds on some boxes."""
         pair = self.problem.double
         num_rows = 2 * sum(pair.widths) + len(self.problem.rows)
         return price_of_boxes(number, SETTINGS.inherited_price * num_rows * pair.num_products)
@@ -193,18 +200,18 @@ class InheritedTree:
         """
         found = list[tuple[int, int, int] | None]()
         others = [entry for entry in entries if entry.hint not in self.hint.cuts]
-        places = iter(self._widest(others) if others else [])
+        coordinates = iter(self._best_coordinates(others) if others else [])
         for entry in entries:
             cut = self.hint.cuts.get(entry.hint)
             if cut is not None:
                 found.append((cut.coordinate, cut.below, cut.above))
                 continue
-            j = next(places)
+            j = next(coordinates)
             found.append(None if entry.low[j] == entry.high[j] else (j, -1, -1))
         return found
 
-    def _widest(self, entries: Sequence[OpenNode]) -> list[int]:
-        """Return the coordinate on which the losses of the relaxation depend most, for each box."""
+    def _best_coordinates(self, entries: Sequence[OpenNode]) -> list[int]:
+        """Return for each box the coordinate on which the losses of the relaxation depend most."""
         low, high = (
             np.array([nearest_vector(end) for end in ends])
             for ends in zip(*_corners(entries), strict=True)
@@ -219,7 +226,8 @@ class InheritedTree:
     def _parts(self, entry: OpenNode, j: int, below: int, above: int) -> list[OpenNode]:
         """Cut a leaf at the middle of a coordinate; its parts inherit its intervals.
 
-        Without intervals of its own it has no record, and checkers do not bound rows on it.
+        `below` and `above` are the numbers of the parts in the tree of hints. Without intervals of
+        its own the leaf has no record, and checkers do not bound rows on it.
         """
         low, high = entry.low, entry.high
         at = ((low[j] + high[j]) / 2,)
@@ -274,8 +282,9 @@ class InheritedTree:
                 self.closed[entry.node] = entry.rows
                 continue
             key = float(entry.node)
-            if not self._is_deep:
-                key = float(self.problem.objective(np.array(self.rule.in_floats(entry.rows))))
+            if not self._newest_first:
+                values = self.rule.in_floats(entry.rows)
+                key = max(min(values[i] for i in clause) for clause in self.problem.clauses)
             heapq.heappush(self._heap, (-key, entry.node, entry))
 
     # -- tasks -------------------------------------------------------------------------------------
@@ -335,7 +344,7 @@ class InheritedTree:
 
     def close_for_a_while(self, entries: Sequence[Any], work: float) -> bytes:
         """Close subtrees as a task, and return what `_graft` takes."""
-        self._is_deep = True
+        self._newest_first = True
         self.tree = BoxTree(num_nodes=len(entries))
         budget = Budget()
         self._add([_open_node(entry, k, k) for k, entry in enumerate(entries)])
@@ -355,7 +364,7 @@ class InheritedTree:
 
 
 def close_subtrees(problem: Problem, rule: CompiledRule, task: Any) -> bytes:
-    """Do a task of a tree whose leaves are closed, for the problem that it names."""
+    """Do a task of a tree with inherited intervals, for the problem that it names."""
     hint = BoxTree(num_nodes=len(task["hints"]))
     for root, listed in enumerate(task["hints"]):
         _add_hints(hint, root, listed)

@@ -17,7 +17,7 @@ from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
 from tests.generators.bounds_documents import document
 from tests.generators.campaigns import case, few_and_all
-from tests.generators.interval_trees import is_accepted
+from tests.generators.interval_trees import is_accepted, neurons_of
 from tests.generators.random_rules import random_rule
 
 F = Fraction
@@ -30,15 +30,18 @@ pytestmark = pytest.mark.skipif(
 class Path:
     """Cuts from the root of a tree to one leaf; the other leaves are open.
 
-    `rows` are the least bounds of the rows on the nodes with intervals, and on the leaf. There are
-    none if a node is empty, and `is_long` says whether numbers were too long for the core.
+    `rows` are the least bounds of the rows on the nodes with intervals, and on the leaf. `is_empty`
+    says whether a node of these has no point, and `is_long` whether numbers were too long for the
+    core.
     """
 
-    def __init__(self, random: Random, core: CompiledRule, size: int) -> None:
+    def __init__(self, random: Random, core: CompiledRule, rule: RoundedRule) -> None:
         self.core, self.random = core, random
         self.before, self.after = list[BoundsNode](), list[BoundsNode]()
         self.first, self.last = list[SubBox](), list[SubBox]()
+        size, self.neurons = rule.first.num_inputs, _neurons(rule)
         self.low, self.high = (F(-1),) * size, (F(1),) * size
+        self.signs = np.zeros((1, len(self.neurons)), dtype=np.int8)
         self.rows: list[int] = [1 << 200] * 2
         self.ends: NDArray[np.int64] | None = None
         self.is_empty = self.is_long = False
@@ -46,7 +49,10 @@ class Path:
             if random.random() < 0.7:
                 self.before.append(BoundsNode("intervals"))
                 self.ends = self.bound()
-            self.cut()
+            if random.random() < 0.3 and not self.signs.all():
+                self.cut_by_sign()
+            else:
+                self.cut()
         self.before.append(BoundsNode("inherited"))
         self.bound()
 
@@ -54,7 +60,8 @@ class Path:
         """Bound the rows on the box; return intervals."""
         if self.is_empty or self.is_long:
             return self.ends
-        found = self.core.inherited([(self.low, self.high)], [self.ends], [[True, True]])
+        boxes = [(self.low, self.high)]
+        found = self.core.inherited(boxes, [self.ends], [[True, True]], self.signs)
         self.is_long = found is None
         if found is None or found[0] is None:
             self.is_empty = not self.is_long
@@ -77,6 +84,24 @@ class Path:
             self.before.append(BoundsNode("open"))
             self.first.append(SubBox(self.low, tuple(high)))
             self.low = tuple(low)
+
+    def cut_by_sign(self) -> None:
+        """Cut by the sign of a neuron, and go on with one part."""
+        place = self.random.choice(np.flatnonzero(self.signs[0] == 0).tolist())
+        self.before.append(BoundsNode("sign", neuron=self.neurons[place]))
+        self.signs[0, place] = self.random.choice([1, -1])
+        if self.signs[0, place] > 0:
+            self.after.insert(0, BoundsNode("open"))
+            self.last.insert(0, SubBox(self.low, self.high))
+        else:
+            self.before.append(BoundsNode("open"))
+            self.first.append(SubBox(self.low, self.high))
+
+
+def _neurons(rule: RoundedRule) -> list[tuple[int, int, int]]:
+    """Return all neurons with a ReLU in the order of the signs that the core takes."""
+    networks = [rule.first] if rule.second is None else [rule.first, rule.second]
+    return sorted(neurons_of(networks), key=lambda neuron: (neuron[1], neuron[0], neuron[2]))
 
 
 def _shows(
@@ -113,7 +138,7 @@ def test_the_checker_has_the_same_bounds(number: int) -> None:
         if core is None:
             num_long += 1
             continue
-        path = Path(random, core, rule.first.num_inputs)
+        path = Path(random, core, rule)
         num_long += path.is_long
         num_empty += path.is_empty
         with case(seed):
@@ -128,4 +153,5 @@ def test_the_checker_has_the_same_bounds(number: int) -> None:
                     less[k] -= F(1, 1 << 2 * rule.grid + 4)
                     assert not _shows(rule, matching, path, rows, less)
     assert num_compared > number // 2
+    assert num_empty > number // 60
     assert num_long < number // 4

@@ -30,6 +30,7 @@ FACTS = {
     "proofs/deep/ridges.py": {"_DIRECTION_BASE"},  # FORMAT.md §3.9
     "proofs/deviation/grid_products.py": {"LONGEST", "_EXACT_BITS"},  # of int64 and floats
     "proofs/deviation/grid_layers.py": {"_LOW_BITS"},
+    "proofs/deviation/inherited_tree.py": {"_UNBOUNDED"},  # a mark
     "proofs/deviation/half_spaces.py": {"_GAIN", "_SWEEPS"},  # as in the compiled core
     "proofs/deviation/sign_parts.py": {"_IS_SETTLED"},  # a mark
     "proofs/deviation/relu_bands.py": {"SLOPE_BITS", "ONE"},  # FORMAT.md §5.8

@@ -20,6 +20,7 @@ from polyrelu.proofs.deviation.arguments import bounded_coordinates, corners_of
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree
 from polyrelu.proofs.deviation.compiled_rule import CompiledRule
+from polyrelu.proofs.deviation.deviation import _Question
 from polyrelu.proofs.deviation.inherited_tree import InheritedTree, TooLongNumbersError
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.proofs.deviation.rounded import RoundedRule
@@ -172,13 +173,40 @@ def test_a_limit_leaves_a_bound_for_each_leaf() -> None:
     assert found.bounds.at_most < 4 * found.bounds.at_least
 
 
+@pytest.mark.parametrize("num_good", [0, 4])
 def test_boxes_that_are_too_long_for_the_core_get_other_leaves(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, num_good: int
 ) -> None:
-    monkeypatch.setattr(CompiledRule, "inherited", lambda *_: None)
+    before, num_calls = CompiledRule.inherited, 0
+
+    def some(rule: CompiledRule, *given: Any) -> Any:
+        nonlocal num_calls
+        num_calls += 1
+        return before(rule, *given) if num_calls <= num_good else None
+
+    monkeypatch.setattr(CompiledRule, "inherited", some)
+    assert not set(kinds(the_deviation())) & {"inherited", "intervals"}
+    assert num_calls == num_good + 1
     with pytest.raises(TooLongNumbersError):
         inherited(F(0)).start()
-    assert not set(kinds(the_deviation())) & {"inherited", "intervals"}
+
+
+@pytest.mark.parametrize("name", ["of", "inherited"])
+def test_where_no_node_can_inherit_proofs_come_before_a_long_search(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    seen = list[int]()
+    before = _Question._by_rounds
+
+    def by_rounds(question: _Question, budget: Budget) -> Any:
+        seen.append(question.search.num_boxes)
+        return before(question, budget)
+
+    monkeypatch.setattr(_Question, "_by_rounds", by_rounds)
+    monkeypatch.setattr(CompiledRule, name, lambda *_: None)
+    found = polyrelu.deviation(*close_pair((4, 12, 12, 2)), "box:-1,1", gap=2, time_limit=60)
+    assert isinstance(found, DeviationBounds), found
+    assert seen == [0]
 
 
 def test_too_long_numbers_in_a_task_are_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
