@@ -197,6 +197,22 @@ class CertifiedTree:
         self._take(found)
         return True
 
+    def bound_few(self, num_nodes: int, budget: Budget) -> bool:
+        """Cut the leaves with the largest bounds until there are so many nodes, with a bound each.
+
+        They inherit intervals; return False if the core cannot do that. A limit of the budget that
+        is reached already does not count; another interruption leaves the bounds that are done.
+        """
+        assert self.core is not None
+        found = InheritedTree(self.problem, self.core, self.limit, self.tree)
+        try:
+            found.start()
+            until_limit(partial(found.cut_first, num_nodes), budget)
+        except TooLongNumbersError:
+            return False
+        self._take(found)
+        return True
+
     def _take(self, found: InheritedTree) -> None:
         """Take the cuts and bounds of a tree with inherited intervals."""
         self.tree, self._kept, self._closed = found.tree, found.kept, set(found.closed)

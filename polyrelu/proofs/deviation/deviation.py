@@ -455,8 +455,10 @@ class _Question:
         return RoundedRule(self.first, self.second, self.coordinates, self.partners, grid)
 
     def _fallback(self, budget: Budget) -> CertifiedTree:
-        """Return the first cuts of the search, with a bound for every leaf."""
-        number = self._few_nodes(budget)
+        """Return few cuts, of the search if it made some, with a bound for every leaf."""
+        number, tree = self._few_nodes(budget), self._new_tree(self.search.tree)
+        if tree.can_inherit and tree.bound_few(number, budget):
+            return tree
         return first_tree(self._new_tree, self.search.tree, number, budget, self.progress)
 
     def _few_nodes(self, budget: Budget) -> int:

@@ -162,6 +162,11 @@ class InheritedTree:
             self._step(counted)
             self._report(progress, len(self._heap))
 
+    def cut_first(self, num_nodes: int) -> None:
+        """Cut leaves until there are so many nodes. Raise TooLongNumbersError as `close` does."""
+        while self._heap and self.tree.num_nodes < num_nodes:
+            self._step(Budget())
+
     @property
     def open_nodes(self) -> dict[int, tuple[int, ...]]:
         """The least bounds of the rows on the path to each leaf that is not closed."""
@@ -174,23 +179,35 @@ class InheritedTree:
         report(progress, what, num_closed, total, "boxes", details)
 
     def _step(self, budget: Budget) -> None:
-        """Cut some of the leaves with the largest bounds, and bound the parts."""
+        """Cut some of the leaves with the largest bounds, and bound the parts.
+
+        After an interruption the leaves are as before.
+        """
         number = min(SETTINGS.boxes_per_check // 2, len(self._heap))
         taken = [heapq.heappop(self._heap) for _ in range(number)]
+        num_nodes = self.tree.num_nodes
         try:
             budget.spend(self._price(2 * number))
+            bounded = self._bounded(self._cut([entry for _, _, entry in taken]))
         except BaseException:
+            self.tree.num_nodes = num_nodes
             for place in taken:
                 heapq.heappush(self._heap, place)
+                self.tree.cuts.pop(place[1], None)
+                self.kept.discard(place[1])
+                self.stuck.pop(place[1], None)
             raise
+        self._add(bounded)
+
+    def _cut(self, entries: Sequence[OpenNode]) -> list[OpenNode]:
+        """Cut leaves, and return the parts; leaves that cannot be cut are noted."""
         parts = list[OpenNode]()
-        entries = [entry for _, _, entry in taken]
         for entry, cut in zip(entries, self._cuts(entries), strict=True):
             if cut is None:
                 self.stuck[entry.node] = entry.rows
             else:
                 parts += self._parts(entry, *cut)
-        self._add(self._bounded(parts))
+        return parts
 
     def _price(self, number: int) -> float:
         """Return the work for bounds on some boxes."""

@@ -325,6 +325,7 @@ def test_a_second_limit_leaves_the_bounds_that_are_done(
         close(tree, *arguments, **options)
 
     monkeypatch.setattr(CertifiedTree, "close", slow)
+    monkeypatch.setattr(CertifiedTree, "can_inherit", False)
     for module in (arguments_module, certified):
         settings = replace(SETTINGS, fallback_share=1, fallback_growth=4)
         monkeypatch.setattr(module, "SETTINGS", settings)

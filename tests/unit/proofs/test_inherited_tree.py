@@ -255,3 +255,38 @@ def test_leaves_without_inherited_intervals_are_preferred(monkeypatch: pytest.Mo
         assert ("inherited" in kinds(the_deviation())) != is_plain
     assert seen
     assert all(0 <= x <= 1 for x in seen)
+
+
+def test_a_proof_that_a_limit_ends_is_replaced_by_few_boxes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Here most leaves are closed without inherited intervals, and the others cost too much."""
+    change(monkeypatch, share_of_plain=0.8)
+    pair = close_pair((5, 10, 10, 1), seed=1)
+    found = polyrelu.deviation(*pair, "box:-1,1", gap="1/10", budget=500)
+    bounds = found.bounds if isinstance(found, Undecided) else found
+    assert isinstance(bounds, DeviationBounds)
+    assert bounds.at_most < F(12, 10) * bounds.at_least
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_an_interruption_leaves_the_boxes_that_are_done(
+    number: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    steps, bounded = list[int](), InheritedTree._bounded
+
+    def interrupted(tree: InheritedTree, entries: Any) -> Any:
+        steps.append(len(entries))
+        if len(steps) > number:
+            raise LimitReached("it is enough")
+        return bounded(tree, entries)
+
+    monkeypatch.setattr(InheritedTree, "_bounded", interrupted)
+    pair = close_pair((4, 12, 12, 2))
+    found = polyrelu.deviation(*pair, "box:-1,1", gap="1/1000", budget=400)
+    assert isinstance(found, Undecided), found
+    assert isinstance(found.bounds, DeviationBounds)
+    assert len(steps) == number + 1
+    assert kinds(found.bounds)["inherited"] == found.bounds.search.num_leaves
+    found.bounds.save(tmp_path / "bounds.cert")
+    assert polyrelu.check_file(tmp_path / "bounds.cert", budget=10**12).verdict == "accepted"
