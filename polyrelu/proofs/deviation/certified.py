@@ -198,7 +198,7 @@ class CertifiedTree:
         return True
 
     def bound_few(self, num_nodes: int, budget: Budget) -> bool:
-        """Cut the leaves with the largest bounds until there are so many nodes, with a bound each.
+        """Cut the leaves with the largest bounds until there are `num_nodes`; all get bounds.
 
         They inherit intervals; return False if the core cannot do that. A limit of the budget that
         is reached already does not count; another interruption leaves the bounds that are done.

@@ -163,7 +163,7 @@ class InheritedTree:
             self._report(progress, len(self._heap))
 
     def cut_first(self, num_nodes: int) -> None:
-        """Cut leaves until there are so many nodes. Raise TooLongNumbersError as `close` does."""
+        """Cut leaves until there are `num_nodes`. Raise TooLongNumbersError as `close` does."""
         while self._heap and self.tree.num_nodes < num_nodes:
             self._step(Budget())
 
