@@ -3,7 +3,8 @@
 First neurons are matched and points are tried; then boxes are cut, with bounds in floats, until
 these are close to the best point or below the number asked for (`box_search`). At last the leaves
 are bounded again by the rule in integers that checkers follow (`certified`), and cut further where
-it needs that. With many inputs, signs of neurons are cut instead of boxes (`sign_search`).
+it needs that (`inherited_tree`). With many inputs the whole domain gets one bound, and then signs
+of neurons are cut instead of boxes (`sign_search`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,6 +43,7 @@ from polyrelu.proofs.deviation.box_search import BoxSearch, Goal
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree, first_tree, grid_for
 from polyrelu.proofs.deviation.clause_limits import GoalLimits
+from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.depths import equally_deep
 from polyrelu.proofs.deviation.exact_search import ExactSearch
 from polyrelu.proofs.deviation.points import BestPoint
@@ -172,6 +175,15 @@ def deviation(
     ):
         answer = question.answer(limits.with_interrupt(interrupt))
     return with_sources(answer, *read)
+
+
+class _Proved(NamedTuple):
+    """A bound on the whole domain: the nodes of its tree, the grid, and the work for it."""
+
+    at_most: Fraction
+    log: TreeLog
+    grid: int
+    statistics: BoundStatistics
 
 
 @dataclass(slots=True)
@@ -341,12 +353,15 @@ class _Question:
         return self.goal if self.goal.limit is not None else replace(self.goal, floor=floor)
 
     def _by_signs(self, budget: Budget) -> DeviationAnswer:
-        """Cut signs of neurons on the whole box.
+        """Bound both networks at once on the whole box, or cut signs of neurons there.
 
         Where no point shows a difference, a bound below the noise of floats is no answer; whether
         the difference is 0 is tried with a part of the work.
         """
         goal, clauses = self._goal(), range(len(self.problem.clauses))
+        whole = self._bound_at_once(goal, budget)
+        if whole is not None and whole.at_most <= goal.bound(self._at_least):
+            return self._answer_of_proved(whole, None)
         search, why = self._cut_signs(goal, budget)
         if search.is_finished and not self._at_least and self.goal.limit is None:
             exact, _ = self._cut_signs(self.goal, budget.trial(SETTINGS.exact_share))
@@ -356,12 +371,39 @@ class _Question:
         if not search.num_nodes:
             search.start(Budget())
         bound, limit = max(map(search.bound, clauses)), goal.bound(self._at_least)
+        if whole is not None and whole.at_most < bound:
+            return self._answer_of_proved(whole, why)
         at_most = bound
         if bound > self._at_least:
             at_most = limit if search.is_finished and self.goal.limit else _rounded_up(bound, limit)
         log = search.log([at_most] * len(clauses))
         statistics = search.statistics(self.best.num_points)
-        return self._answer_of(at_most, log, (), Fraction(1), search.rule.grid, statistics, why)
+        return self._answer_of_proved(_Proved(at_most, log, search.rule.grid, statistics), why)
+
+    def _answer_of_proved(self, found: _Proved, why: str | None) -> DeviationAnswer:
+        """Return a bound that is proved on the whole domain: an answer, or a part of one."""
+        at_most, log, grid, statistics = found
+        return self._answer_of(at_most, log, (), Fraction(1), grid, statistics, why)
+
+    def _bound_at_once(self, goal: Goal, budget: Budget) -> _Proved | None:
+        """Return the bound of one leaf `joint`, if the compiled core finds it; otherwise None."""
+        rule = self._rule(goal.bound(self._at_least))
+        core = CompiledRule.of(rule, self.problem.rows) if self.problem.is_box else None
+        if core is None or not (self._at_least or self.goal.limit):
+            return None
+        price = 3 * price_of_forms(self.problem.size, len(self.problem.lower))
+        if until_limit(lambda: budget.spend(price), budget) is not None:
+            return None
+        (found,) = core.bounds([(self.problem.lower, self.problem.upper)], "joint")
+        if found is None:
+            return None
+        log, bound = TreeLog(), self.problem.exact_objective(found.rows)
+        log.add(BoundsNode("joint"))
+        at_most = _rounded_up(bound, goal.bound(self._at_least))
+        statistics = BoundStatistics(
+            num_nodes=1, num_leaves=1, closed=1.0, num_points=self.best.num_points
+        )
+        return _Proved(at_most, log, rule.grid, statistics)
 
     def _cut_signs(self, goal: Goal, budget: Budget) -> tuple[SignSearch, str | None]:
         """Return a search by signs for a goal, and what stopped it early."""

@@ -17,6 +17,7 @@ import pytest
 
 import polyrelu
 from polyrelu import Network, Polyhedron, Undecided
+from polyrelu._core import chosen_engine
 from polyrelu.certificate import BoundsCertificate
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import RationalMatrix
@@ -293,6 +294,23 @@ def test_joint_leaves_make_small_differences_small(tmp_path: Path) -> None:
     assert isinstance(found, DeviationBounds)
     assert b'["joint"]' in found.certificate.to_bytes()
     assert _accepted(found.certificate, tmp_path)
+
+
+@pytest.mark.skipif(chosen_engine().name != "compiled", reason="the core is not installed")
+def test_with_many_inputs_both_networks_are_bounded_at_once_first(tmp_path: Path) -> None:
+    """One leaf is enough for a gap; the better bound counts where a search ends by a limit."""
+    net = _random((24, 10, 10, 2), 5)
+    other, box = _noisy(net, 5, Fraction(1, 2**12)), "box:-1/64,1/64"
+    found = polyrelu.deviation(net, other, box, gap=1)
+    assert isinstance(found, DeviationBounds)
+    assert found.search.num_leaves == 1
+    assert b'["joint"]' in found.certificate.to_bytes()
+    assert _accepted(found.certificate, tmp_path)
+    ended = polyrelu.deviation(net, other, box, gap=0, budget=100)
+    assert isinstance(ended, Undecided)
+    assert isinstance(ended.bounds, DeviationBounds)
+    assert ended.bounds.at_most <= found.at_most
+    assert polyrelu.deviation(net, other, box, at_most=found.at_most).status == "proved"
 
 
 def test_a_limit_of_time_leaves_bounds(tmp_path: Path) -> None:
