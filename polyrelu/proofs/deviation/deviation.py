@@ -59,7 +59,12 @@ from polyrelu.support.budget import Budget, BudgetLike, as_budget
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, TaskStream, Workers
 from polyrelu.support.parallel.wire import exact_texts
-from polyrelu.support.prices import price_of_forms, price_of_generators, price_of_samples
+from polyrelu.support.prices import (
+    price_of_boxes,
+    price_of_forms,
+    price_of_generators,
+    price_of_samples,
+)
 from polyrelu.support.progress import Progress
 from polyrelu.symmetry.matching import Matching, align, match
 from polyrelu.version import __version__
@@ -386,12 +391,19 @@ class _Question:
         return self._answer_of(at_most, log, (), Fraction(1), grid, statistics, why)
 
     def _bound_at_once(self, goal: Goal, budget: Budget) -> _Proved | None:
-        """Return the bound of one leaf `joint`, if the compiled core finds it; otherwise None."""
+        """Return the bound of one leaf `joint`, if the compiled core finds it; otherwise None.
+
+        Not for very large networks: it looks at no limit of time.
+        """
+        pair = self.problem.double
+        num_rows = 2 * sum(pair.widths) + len(self.problem.rows)
+        price = price_of_boxes(1, SETTINGS.inherited_price * num_rows * pair.num_products)
+        if price > SETTINGS.max_price_at_once:
+            return None
         rule = self._rule(goal.bound(self._at_least))
         core = CompiledRule.of(rule, self.problem.rows) if self.problem.is_box else None
         if core is None or not (self._at_least or self.goal.limit):
             return None
-        price = 3 * price_of_forms(self.problem.size, len(self.problem.lower))
         if until_limit(lambda: budget.spend(price), budget) is not None:
             return None
         (found,) = core.bounds([(self.problem.lower, self.problem.upper)], "joint")

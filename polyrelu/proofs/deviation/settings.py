@@ -66,6 +66,8 @@ class DeviationSettings:
         Bits of the finest grid that the format of certificates allows.
     max_split_inputs
         Maximum number of inputs with which boxes of inputs are cut.
+    max_price_at_once
+        Maximum work with which a whole domain with more inputs is bounded at once.
     bits_of_multiples
         Bits of the multiples of cuts by sign, and of the slopes, that floats suggest.
     bits_of_roundings
@@ -134,6 +136,7 @@ class DeviationSettings:
     max_open_neurons: int = 4
     max_grid: int = 4_096
     max_split_inputs: int = 20
+    max_price_at_once: float = 500
     bits_of_multiples: int = 48
     bits_of_roundings: int = 24
     least_exponent: int = -960
