@@ -32,15 +32,13 @@ from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.task_groups import close_groups
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import TaskStream
 from polyrelu.support.parallel.wire import (
     exact_numbers,
     exact_texts,
     packed,
-    understood,
-    unpacked,
-    work_of,
 )
 from polyrelu.support.prices import price_of_boxes, price_of_forms, price_of_generators
 from polyrelu.support.progress import Progress, report
@@ -324,21 +322,8 @@ class CertifiedTree:
         self, stack: list[_Box], budget: Budget, progress: Progress | None, tasks: TaskStream
     ) -> None:
         """Let tasks close the boxes of a stack."""
-        left, groups = deque(reversed(stack)), deque[list[_Box]]()
-        try:
-            while left or groups:
-                while left and len(groups) < SETTINGS.num_ahead:
-                    share = max(SETTINGS.least_steps, len(left) // SETTINGS.num_ahead)
-                    number = min(SETTINGS.leaves_per_task, share, len(left))
-                    groups.append([left.popleft() for _ in range(number)])
-                    tasks.add(self._task(groups[-1]))
-                result = unpacked(tasks.take())
-                budget.spend(work_of(result))
-                with understood():
-                    left.extendleft(self._graft(groups.popleft(), result)[::-1])
-                self._report(progress, len(left) + sum(map(len, groups)))
-        finally:
-            tasks.forget()
+        least, note = SETTINGS.least_steps, partial(self._report, progress)
+        close_groups(deque(reversed(stack)), least, tasks, self._task, self._graft, budget, note)
 
     def _task(self, group: Sequence[_Box]) -> bytes:
         """Return a task as bytes."""

@@ -20,6 +20,7 @@ from polyrelu.certificate import LinearRow
 from polyrelu.exact import as_float
 from polyrelu.proofs.deviation.grid_layers import GridLayer
 from polyrelu.proofs.deviation.grid_products import GridMatrix
+from polyrelu.proofs.deviation.problem import objective_of
 from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule, integer_weights
 
 __all__ = ["CompiledRule", "FoundBounds", "InheritedBounds"]
@@ -205,10 +206,8 @@ class CompiledRule:
         """Return the largest bound of a clause, which is the least one of its rows."""
         if self._is_uniform:  # one fraction in place of one for each row
             (scale, constant), grid = self._rows[0], self._rule.grid
-            found = max(min(rows[i] for i in clause) for clause in clauses)
-            return Fraction(found, scale << 2 * grid) + constant
-        bounds = self.bounds_of(rows)
-        return max(min(bounds[i] for i in clause) for clause in clauses)
+            return Fraction(objective_of(rows, clauses), scale << 2 * grid) + constant
+        return objective_of(self.bounds_of(rows), clauses)
 
     def in_floats(self, rows: Sequence[int]) -> list[float]:
         """Return what integers of `inherited` stand for, in floats."""

@@ -46,6 +46,7 @@ from polyrelu.proofs.deviation.clause_limits import GoalLimits
 from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.depths import equally_deep
 from polyrelu.proofs.deviation.exact_search import ExactSearch
+from polyrelu.proofs.deviation.inherited_tree import price_in_core
 from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.proofs.deviation.rounded import LayerPartners, RoundedRule
@@ -60,7 +61,6 @@ from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.parallel import Execution, TaskStream, Workers
 from polyrelu.support.parallel.wire import exact_texts
 from polyrelu.support.prices import (
-    price_of_boxes,
     price_of_forms,
     price_of_generators,
     price_of_samples,
@@ -395,9 +395,7 @@ class _Question:
 
         Not for very large networks: it looks at no limit of time.
         """
-        pair = self.problem.double
-        num_rows = 2 * sum(pair.widths) + len(self.problem.rows)
-        price = price_of_boxes(1, SETTINGS.inherited_price * num_rows * pair.num_products)
+        price = price_in_core(self.problem, 1)
         if price > SETTINGS.max_price_at_once:
             return None
         rule = self._rule(goal.bound(self._at_least))

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,22 +28,20 @@ from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.compiled_rule import CompiledRule
-from polyrelu.proofs.deviation.problem import ExactPoint, Problem
+from polyrelu.proofs.deviation.problem import ExactPoint, Problem, objective_of
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.proofs.deviation.task_groups import close_groups
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import TaskStream
 from polyrelu.support.parallel.wire import (
     exact_numbers,
     exact_texts,
     packed,
-    understood,
-    unpacked,
-    work_of,
 )
 from polyrelu.support.prices import price_of_boxes
 from polyrelu.support.progress import Progress, report
 
-__all__ = ["InheritedTree", "TooLongNumbersError", "close_subtrees"]
+__all__ = ["InheritedTree", "TooLongNumbersError", "close_subtrees", "price_in_core"]
 
 #: The integers of all intervals on a box.
 Ends: TypeAlias = NDArray[np.int64]
@@ -187,7 +186,7 @@ class InheritedTree:
         taken = [heapq.heappop(self._heap) for _ in range(number)]
         num_nodes = self.tree.num_nodes
         try:
-            budget.spend(self._price(2 * number))
+            budget.spend(price_in_core(self.problem, 2 * number))
             bounded = self._bounded(self._cut([entry for _, _, entry in taken]))
         except BaseException:
             self.tree.num_nodes = num_nodes
@@ -208,12 +207,6 @@ class InheritedTree:
             else:
                 parts += self._parts(entry, *cut)
         return parts
-
-    def _price(self, number: int) -> float:
-        """Return the work for bounds on some boxes."""
-        pair = self.problem.double
-        num_rows = 2 * sum(pair.widths) + len(self.problem.rows)
-        return price_of_boxes(number, SETTINGS.inherited_price * num_rows * pair.num_products)
 
     def _cuts(self, entries: Sequence[OpenNode]) -> list[tuple[int, int, int] | None]:
         """Return for each leaf a coordinate, and the numbers of its parts in the tree of hints.
@@ -307,34 +300,19 @@ class InheritedTree:
                 continue
             key = float(entry.node)
             if not self._newest_first:
-                values = self.rule.in_floats(entry.rows)
-                key = max(min(values[i] for i in clause) for clause in self.problem.clauses)
+                key = objective_of(self.rule.in_floats(entry.rows), self.problem.clauses)
             heapq.heappush(self._heap, (-key, entry.node, entry))
 
     # -- tasks -------------------------------------------------------------------------------------
 
     def _close_by_tasks(self, budget: Budget, progress: Progress | None, tasks: TaskStream) -> None:
         """Let tasks close the open leaves."""
-        left, groups = deque(entry for _, _, entry in sorted(self._heap)), deque[list[OpenNode]]()
-        self._heap = []
+        left = deque(entry for _, _, entry in sorted(self._heap))
+        self._heap, note = [], partial(self._report, progress)
         try:
-            while left or groups:
-                while left and len(groups) < SETTINGS.num_ahead:
-                    share = max(1, len(left) // SETTINGS.num_ahead)
-                    number = min(SETTINGS.leaves_per_task, share, len(left))
-                    groups.append([left.popleft() for _ in range(number)])
-                    tasks.add(self._task(groups[-1]))
-                result = unpacked(tasks.take())
-                budget.spend(work_of(result))
-                with understood():
-                    if result["is_too_long"]:
-                        raise TooLongNumbersError
-                    left.extendleft(self._graft(groups.popleft(), result)[::-1])
-                self._report(progress, len(left) + sum(map(len, groups)))
+            close_groups(left, 1, tasks, self._task, self._graft, budget, note)
         finally:
-            tasks.forget()
-            for entry in (*left, *(entry for group in groups for entry in group)):
-                self._add([entry])
+            self._add(left)
 
     def _task(self, group: Sequence[OpenNode]) -> bytes:
         """Return a task as bytes."""
@@ -354,6 +332,8 @@ class InheritedTree:
 
     def _graft(self, group: Sequence[OpenNode], result: Any) -> list[OpenNode]:
         """Put the cuts and bounds of a task into the tree; return the leaves that are left."""
+        if result["is_too_long"]:
+            raise TooLongNumbersError
         nodes, hints = [entry.node for entry in group], [entry.hint for entry in group]
         for number, j, is_kept in result["cuts"]:
             nodes += self.tree.cut(nodes[number], j)
@@ -385,6 +365,13 @@ class InheritedTree:
         left = [[entry.node, _texts(entry)] for _, _, entry in sorted(self._heap)[::-1]]
         found = {"cuts": cuts, "closed": closed, "stuck": stuck, "left": left}
         return packed({**found, "is_too_long": False, "work": budget.spent})
+
+
+def price_in_core(problem: Problem, number: int) -> float:
+    """Return the work for bounds on some boxes by the rule in the core, if all neurons are open."""
+    pair = problem.double
+    num_rows = 2 * sum(pair.widths) + len(problem.rows)
+    return price_of_boxes(number, SETTINGS.inherited_price * num_rows * pair.num_products)
 
 
 def close_subtrees(problem: Problem, rule: CompiledRule, task: Any) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,11 +23,14 @@ from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
 from polyrelu.symmetry.matching import AlignedPair
 
-__all__ = ["Clause", "ExactPoint", "Problem", "deviation_rows"]
+__all__ = ["Clause", "ExactPoint", "Problem", "deviation_rows", "objective_of"]
 
 ExactPoint: TypeAlias = tuple[Fraction, ...]
 #: Indices of rows; the value is the least of them.
 Clause: TypeAlias = tuple[int, ...]
+
+
+_Number = TypeVar("_Number", int, float, Fraction)
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ class Problem:
 
     def exact_objective(self, rows: Sequence[Fraction]) -> Fraction:
         """Return the objective for exact values or bounds of the rows."""
-        return max(min(rows[i] for i in clause) for clause in self.clauses)
+        return objective_of(rows, self.clauses)
 
     def values(self, points: Sequence[ExactPoint]) -> list[Fraction]:
         """Return the exact objective at points."""
@@ -181,6 +184,15 @@ def deviation_rows(num_outputs: int, outputs: Sequence[int] | None = None) -> tu
     for i in range(num_outputs) if outputs is None else outputs:
         found += [LinearRow({i: one}, {i: -one}), LinearRow({i: -one}, {i: one})]
     return tuple(found)
+
+
+def objective_of(rows: Sequence[_Number], clauses: Sequence[Sequence[int]]) -> _Number:
+    """Return the largest value of a clause, which is the least one of its rows.
+
+    >>> objective_of([3, 1, 2], [(0, 1), (2,)])
+    2
+    """
+    return max(min(rows[i] for i in clause) for clause in clauses)
 
 
 def row_value(

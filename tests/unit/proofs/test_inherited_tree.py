@@ -15,13 +15,23 @@ import polyrelu
 from polyrelu._core import chosen_engine
 from polyrelu.errors import PolyreluError
 from polyrelu.outcomes import DeviationBounds, Undecided
-from polyrelu.proofs.deviation import box_search, certified, inherited_tree, tree_tasks
+from polyrelu.proofs.deviation import (
+    box_search,
+    certified,
+    inherited_tree,
+    task_groups,
+    tree_tasks,
+)
 from polyrelu.proofs.deviation.arguments import bounded_coordinates, corners_of
 from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.certified import CertifiedTree
 from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.deviation import _Question
-from polyrelu.proofs.deviation.inherited_tree import InheritedTree, TooLongNumbersError
+from polyrelu.proofs.deviation.inherited_tree import (
+    InheritedTree,
+    TooLongNumbersError,
+    price_in_core,
+)
 from polyrelu.proofs.deviation.problem import Problem, deviation_rows
 from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
@@ -52,7 +62,7 @@ def _always_inherit(monkeypatch: pytest.MonkeyPatch) -> None:
 def change(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
     """Change settings of the searches."""
     settings = replace(vars(certified)["SETTINGS"], **options)
-    for module in (box_search, certified, inherited_tree):
+    for module in (box_search, certified, inherited_tree, task_groups):
         monkeypatch.setattr(module, "SETTINGS", settings)
 
 
@@ -158,7 +168,7 @@ def test_bounds_fall_while_leaves_are_cut() -> None:
             )
         )
         with pytest.raises(LimitReached):
-            tree.close(Budget(tree._price(32) * 1.5))
+            tree.close(Budget(price_in_core(tree.problem, 32) * 1.5))
     assert largest == sorted(largest, reverse=True)
     assert largest[-1] < largest[0] / 2
     assert tree.tree.num_leaves == len(tree.closed) + len(tree.open_nodes)

@@ -12,7 +12,13 @@ import pytest
 import polyrelu
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.outcomes import DeviationBounds, RangeBounds, Undecided
-from polyrelu.proofs.deviation import box_search, certified, inherited_tree, sign_search
+from polyrelu.proofs.deviation import (
+    box_search,
+    certified,
+    inherited_tree,
+    sign_search,
+    task_groups,
+)
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget
 from polyrelu.support.parallel import Processes, Serial
@@ -25,7 +31,7 @@ from tests.generators.workers import Backwards, Counted, Wrong
 def _short_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide small searches; the length of a task is sent with it."""
     short = replace(SETTINGS, task_work=15, task_work_of_leaves=60, num_ahead=6)
-    for module in (box_search, certified, inherited_tree, sign_search):
+    for module in (box_search, certified, inherited_tree, sign_search, task_groups):
         monkeypatch.setattr(module, "SETTINGS", short)
 
 
