@@ -42,6 +42,7 @@ __all__ = [
     "check_interval",
     "check_view",
     "expect_figure",
+    "lay_out",
     "layer_colour",
     "new_figure",
     "pale_colour",
@@ -218,6 +219,18 @@ def save_figure(figure: Figure, name: str | Path) -> Path:
     path, figure = expect_path(name, "name"), expect_figure(figure)
     check_format(path)
     return write_all([(path, [rendered(figure, path.suffix)])])[0]
+
+
+def lay_out(figure: Figure) -> None:
+    """Give a figure its layout for good, so that equal pictures can be rendered again and again.
+
+    By itself a layout goes on from the one before whenever the figure is drawn. To pickle the
+    figure and to load it for each picture would not do: what matplotlib 3.11 loads keys the parents
+    of transforms by their former addresses, which new objects may have, and then, rarely, a part of
+    the picture is not updated.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
 
 
 def rendered(figure: Figure, suffix: str) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,7 +16,7 @@ from polyrelu.complex.payment import PaidCuts
 from polyrelu.errors import PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
-from polyrelu.plot.canvas import rendered
+from polyrelu.plot.canvas import lay_out, rendered
 from polyrelu.plot.picture import KINDS, Picture, boundary_picture, in_frame, picture_of
 from polyrelu.plot.view import View, window
 from polyrelu.proofs import certify_complex
@@ -218,16 +217,12 @@ def _picture(
     question.limits.check_others()
     try:
         figure = make().figure
+        lay_out(figure)
     except PolyreluError as error:
         yield Paragraph(f"No picture ({what}): {error}.")
         return
     name = f"{question.stem}.{what}"
-    yield Image(name, partial(_rendered, pickle.dumps(figure)), _CAPTIONS[what])
-
-
-def _rendered(figure: bytes, ending: str) -> bytes:
-    """Return a picture of a figure in its first state: the layout changes whenever it is drawn."""
-    return rendered(pickle.loads(figure), ending)
+    yield Image(name, partial(rendered, figure), _CAPTIONS[what])
 
 
 def _framed(cells: PolyhedralComplex, view: View) -> View:
