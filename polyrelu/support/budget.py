@@ -12,6 +12,7 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from polyrelu.errors import ArgumentError
@@ -23,10 +24,15 @@ __all__ = [
     "Budget",
     "BudgetLike",
     "CertificateLimit",
+    "Check",
     "LimitReached",
     "WorkLimit",
     "as_budget",
+    "no_check",
 ]
+
+#: What a long step calls now and then: it raises if a limit is reached, as `Budget.check_others`.
+Check: TypeAlias = Callable[[], None]
 
 _MIB = 1 << 20
 
@@ -44,6 +50,10 @@ class CertificateLimit(LimitReached):
 
 class WorkLimit(LimitReached):
     """Raised when a budget of work is used up."""
+
+
+def no_check() -> None:
+    """Let a long step go on: there is no limit."""
 
 
 #: The exceptions by which a limit or Ctrl-C may end a computation; `Budget.reason_of` tells whether

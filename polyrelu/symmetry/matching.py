@@ -238,7 +238,9 @@ def _partners(
 ) -> tuple[list[int], list[Fraction]]:
     """Return the partner of each row of `theirs` in `mine`, and their scales.
 
-    Scales are powers of two where these are close. Pairs are made in the order of their cosines, a
+    Scales are powers of two where these are close, and otherwise have as many bits as the
+    similarity of the rows is worth: exact matrices over many long scales would have very long
+    denominators. Pairs are made in the order of their cosines, a
     partner for each at first. Rows that are left over get the most similar partner, although it has
     one already.
     """
@@ -251,7 +253,8 @@ def _partners(
         has_size = partner >= 0 and lengths[partner] > 0
         ratio = other_lengths[m] / lengths[partner] if has_size else 1.0
         power = other_exponents[m] - exponents[partner] if has_size else 0
-        scales.append(_scale(float(np.ldexp(ratio, power))))
+        distance = float(np.linalg.norm(other_units[m] - units[partner])) if has_size else 0.0
+        scales.append(_scale(float(np.ldexp(ratio, power)), distance))
     return found, scales
 
 
@@ -268,12 +271,18 @@ def _units(
     return near / np.where(lengths > 0, lengths, 1)[:, None], lengths, exponents
 
 
-def _scale(ratio: float) -> Fraction:
-    """Return a power of two if it is close to a ratio of lengths, otherwise the ratio itself."""
+def _scale(ratio: float, distance: float) -> Fraction:
+    """Return a power of two if it is close to a ratio of lengths, otherwise the ratio, rounded.
+
+    What is rounded off is a small part of the distance of both rows, divided by their lengths.
+    """
     if not 2.0**-_SCALE_BITS < ratio < 2.0**_SCALE_BITS:
         return Fraction(1)
     power = Fraction(2) ** round(math.log2(ratio))
-    return power if abs(ratio / float(power) - 1) < _NEAR_POWER else Fraction(ratio)
+    if abs(ratio / float(power) - 1) < _NEAR_POWER:
+        return power
+    bits = min(53, 4 - math.frexp(max(distance, 2.0**-53))[1])
+    return power * Fraction(round(ratio / float(power) * 2**bits), 2**bits)
 
 
 def _assigned(cosines: NDArray[np.float64]) -> list[int]:

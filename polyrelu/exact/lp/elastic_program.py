@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyrelu.exact.lp.highs import FloatSolver
+from polyrelu.support.budget import Check, no_check
 from polyrelu.support.display import bracketed, count_text
 from polyrelu.support.typing import Floats
 
@@ -77,13 +78,17 @@ class ElasticProgram:
             np.concatenate([upper, np.full(2 * self._num_rows, np.inf)]),
         )
 
-    def maximize(self, objective: Floats) -> tuple[float, Floats, Floats] | None:
+    def maximize(
+        self, objective: Floats, check: Check = no_check
+    ) -> tuple[float, Floats, Floats] | None:
         """Return a guess of the maximum of a linear function.
 
         Parameters
         ----------
         objective
             The coefficients, shape (n,).
+        check
+            Called now and then; it may raise.
 
         Returns
         -------
@@ -97,7 +102,7 @@ class ElasticProgram:
             return None
         self._solver = self._solver or self._made()
         costs = np.concatenate([objective / largest, np.full(2 * self._num_rows, -_PENALTY)])
-        point, duals = self._solver.primal_and_dual(costs)
+        point, duals = self._solver.primal_and_dual(costs, check)
         if len(point) < size or not (np.isfinite(point).all() and np.isfinite(duals).all()):
             return None
         multipliers: Floats = duals[self._num_sums :] * largest / self._scales

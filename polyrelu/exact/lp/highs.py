@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.bounds import Side
+from polyrelu.support.budget import Check, no_check
 
 __all__ = [
     "CLAMP",
@@ -192,22 +193,26 @@ class FloatSolver:
         return Guess(rows, nonbasic, point, status != highspy.HighsModelStatus.kInfeasible)
 
     def primal_and_dual(
-        self, objective: NDArray[np.float64]
+        self, objective: NDArray[np.float64], check: Check = no_check
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the point where HiGHS ends, and the multipliers of the rows a·x ≤ c there."""
+        """Return the point where HiGHS ends, and the multipliers of the rows a·x ≤ c there.
+
+        `check` is called now and then, and may raise.
+        """
         self._solver.changeColsCost(self._all_columns.size, self._all_columns, -objective)
         self._solver.setOptionValue("simplex_strategy", self._strategy)
-        self._run()
+        self._run(check)
         solution = self._solver.getSolution()
         return np.array(solution.col_value), -np.array(solution.row_dual)
 
-    def _run(self) -> highspy.HighsModelStatus:
-        """Solve in short runs, between which Ctrl-C is noticed; return the last status."""
+    def _run(self, check: Check = no_check) -> highspy.HighsModelStatus:
+        """Solve in short runs, between which limits are noticed; return the last status."""
         rows, columns = self._solver.getNumRow(), self._all_columns.size
         wanted = _SETTINGS.entries_per_run / (rows * columns + 1)
         step = int(min(max(wanted, _SETTINGS.shortest_run), _SETTINGS.longest_run))
         self._solver.setOptionValue("simplex_iteration_limit", step)
         for _ in range(1 + _SETTINGS.iterations_per_line * (rows + columns) // step):
+            check()
             self._solver.run()
             status = self._solver.getModelStatus()
             if status != highspy.HighsModelStatus.kIterationLimit:

@@ -281,7 +281,8 @@ class BoxSearch:
 
     def _step(self, budget: Budget) -> None:
         """Bound the boxes with the largest bounds, and cut those that need it."""
-        number = min(SETTINGS.boxes_per_step, len(self._heap))
+        price = self._price(1, not self._pair.is_single)
+        number = min(SETTINGS.in_step(SETTINGS.boxes_per_step, price), len(self._heap))
         taken = [heapq.heappop(self._heap)[2] for _ in range(number)]
         is_joint = self._is_joint or self._tries_again()
         price = self._price(number, is_joint)

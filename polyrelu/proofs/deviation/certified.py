@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from polyrelu.certificate import BoundsNode, SubBox, TreeLog
-from polyrelu.exact import as_float, nearest_vector
+from polyrelu.exact import RationalMatrix, as_float, nearest_vector
 from polyrelu.proofs.deviation.arguments import until_limit
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import bound_boxes
@@ -27,7 +27,11 @@ from polyrelu.proofs.deviation.box_tree import BoxTree
 from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.float_forms import backward_row_bounds, row_bounds
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
-from polyrelu.proofs.deviation.inherited_tree import InheritedTree, TooLongNumbersError
+from polyrelu.proofs.deviation.inherited_tree import (
+    InheritedTree,
+    TooLongNumbersError,
+    price_in_core,
+)
 from polyrelu.proofs.deviation.outside import outside_node
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem
 from polyrelu.proofs.deviation.rounded import LeafKind, RoundedRule
@@ -73,12 +77,17 @@ def grid_for(problem: Problem, size: Fraction) -> int:
     if size > 0:
         needed.append(36 + size.denominator.bit_length() - size.numerator.bit_length())
     stacks = [problem.pair.first, problem.pair.second or ()]
-    largest = max(
-        (abs(entry) for stack in stacks for weight, _ in stack for entry in weight.entries()),
-        default=Fraction(0),
-    )
-    needed.append(24 + 2 * int(largest).bit_length())
+    largest = max(_integer_part(weight) for stack in stacks for weight, _ in stack)
+    needed.append(24 + 2 * largest.bit_length())
     return min(max(needed), SETTINGS.max_grid)
+
+
+def _integer_part(matrix: RationalMatrix) -> int:
+    """Return the integer part of the largest absolute value of an entry."""
+    numerators = matrix.integer_array()
+    if not numerators.size:
+        return 0
+    return max(int(numerators.max()), -int(numerators.min())) // matrix.denominator
 
 
 @dataclass(slots=True)
@@ -143,9 +152,14 @@ class CertifiedTree:
             self._report(progress, len(stack))
 
     @property
+    def may_inherit(self) -> bool:
+        """Whether nodes can inherit intervals if no numbers are too long for the core."""
+        return self.problem.second is not None and self.core is not None
+
+    @property
     def can_inherit(self) -> bool:
         """Whether nodes can inherit intervals: of two networks, where the core bounds the root."""
-        if self.problem.second is None or self.core is None:
+        if self.core is None or not self.may_inherit:
             return False
         root, every_row = (self.problem.lower, self.problem.upper), [True] * len(self.problem.rows)
         return self.core.inherited([root], [None], [every_row]) is not None
@@ -169,7 +183,8 @@ class CertifiedTree:
     def _share_of_plain(self) -> float:
         """Return the share of some leaves that are closed without inherited intervals."""
         leaves = list(self._leaves())
-        taken = leaves[:: max(1, len(leaves) // SETTINGS.leaves_tried)]
+        number = SETTINGS.in_step(SETTINGS.leaves_tried, price_in_core(self.problem, 2))
+        taken = leaves[:: max(1, len(leaves) // number)]
         assert self.core is not None
         found = self.core.bounds([(low, high) for _, low, high in taken], self._kinds[-1])
         good = [x is not None and (x.is_empty or self._holds(x.rows)) for x in found]
@@ -196,16 +211,18 @@ class CertifiedTree:
         return True
 
     def bound_few(self, num_nodes: int, budget: Budget) -> bool:
-        """Cut the leaves with the largest bounds until there are `num_nodes`; all get bounds.
+        """Cut the leaves with the largest bounds, up to `num_nodes` nodes; all leaves get bounds.
 
         They inherit intervals; return False if the core cannot do that. A limit of the budget that
-        is reached already does not count; another interruption leaves the bounds that are done.
+        is reached already does not count; another interruption leaves the bounds that are done, and
+        so does the end of a share of a limit of time.
         """
         assert self.core is not None
         found = InheritedTree(self.problem, self.core, self.limit, self.tree)
+        late = Budget(seconds=budget.seconds and SETTINGS.fallback_time * budget.seconds)
         try:
             found.start()
-            until_limit(partial(found.cut_first, num_nodes), budget)
+            until_limit(partial(found.cut_first, num_nodes, late.check_others), budget)
         except TooLongNumbersError:
             return False
         self._take(found)
@@ -220,7 +237,8 @@ class CertifiedTree:
 
     def _close_some(self, stack: list[_Box], budget: Budget, may_cut: bool = True) -> None:
         """Apply the rule to the last boxes of a stack, and cut those that fail."""
-        number = min(SETTINGS.boxes_per_check, len(stack))
+        price = price_of_boxes(1, 4 * self._num_products())
+        number = min(SETTINGS.in_step(SETTINGS.boxes_per_check, price), len(stack))
         taken = [stack.pop() for _ in range(number)]
         core, scores = self.core, dict[int, Floats]()
         is_pair = self.problem.second is not None
@@ -392,7 +410,7 @@ class CertifiedTree:
         if found is not None:
             budget.spend(price_of_generators(self.problem.size, found.num_new_generators))
             return self._note(node, found.is_empty, found.rows, kind)
-        leaf = self.rule.leaf(low, high, kind=kind)
+        leaf = self.rule.leaf(low, high, kind=kind, check=budget.check_others)
         budget.spend(price_of_generators(self.problem.size, leaf.num_new_generators))
         rows = leaf.upper_bounds(self.problem.rows)
         holds = self._note(node, leaf.is_empty, rows, kind)

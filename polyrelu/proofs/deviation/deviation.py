@@ -373,8 +373,8 @@ class _Question:
             search, goal = (exact, self.goal) if exact.is_finished else (search, goal)
         if self._is_exceeded():
             return self._exceeded()
-        if not search.num_nodes:
-            search.start(Budget())
+        if not search.has_root(budget):
+            return self._without_bound(whole, why or "no bound was found")
         bound, limit = max(map(search.bound, clauses)), goal.bound(self._at_least)
         if whole is not None and whole.at_most < bound:
             return self._answer_of_proved(whole, why)
@@ -384,6 +384,13 @@ class _Question:
         log = search.log([at_most] * len(clauses))
         statistics = search.statistics(self.best.num_points)
         return self._answer_of_proved(_Proved(at_most, log, search.rule.grid, statistics), why)
+
+    def _without_bound(self, whole: _Proved | None, why: str) -> DeviationAnswer:
+        """Return what is known where time ended before any sign was cut."""
+        if whole is not None:
+            return self._answer_of_proved(whole, why)
+        statistics = BoundStatistics(num_points=self.best.num_points)
+        return Undecided(why, search=statistics, next=self._next_steps(why))
 
     def _answer_of_proved(self, found: _Proved, why: str | None) -> DeviationAnswer:
         """Return a bound that is proved on the whole domain: an answer, or a part of one."""
@@ -508,18 +515,20 @@ class _Question:
 
     def _fallback(self, budget: Budget) -> CertifiedTree:
         """Return few cuts, of the search if it made some, with a bound for every leaf."""
-        number, tree = self._few_nodes(budget), self._new_tree(self.search.tree)
-        if tree.can_inherit and tree.bound_few(number, budget):
+        tree = self._new_tree(self.search.tree)
+        number = self._few_nodes(tree, budget)
+        if tree.may_inherit and tree.bound_few(number, budget):
             return tree
         return first_tree(self._new_tree, self.search.tree, number, budget, self.progress)
 
-    def _few_nodes(self, budget: Budget) -> int:
+    def _few_nodes(self, tree: CertifiedTree, budget: Budget) -> int:
         """Return how many nodes of the search get bounds where nothing better is proved."""
-        if self._new_tree(BoxTree()).core is not None:
+        if tree.core is not None:
             number, per_second = SETTINGS.fallback_leaves
             if budget.seconds is not None:
-                number = min(number, max(1, int(per_second * budget.seconds)))
-            return 2 * number
+                number = min(number, int(per_second * budget.seconds))
+            share = min(1, SETTINGS.fallback_price / price_in_core(self.problem, 1))
+            return 2 * max(1, int(number * share))
         size, num_neurons = self.problem.size, 2 * sum(self.first.widths)
         price = 6 * price_of_forms(size, len(self.problem.lower))  # each kind of leaves
         price += 3 * price_of_generators(size, num_neurons)

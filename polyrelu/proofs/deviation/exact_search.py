@@ -136,7 +136,7 @@ class ExactSearch:
 
     def _visit(self, node: _Node, budget: Budget) -> None:
         """Close a node, or cut it."""
-        leaf = self.rule.leaf(node.low, node.high, node.cuts)
+        leaf = self.rule.leaf(node.low, node.high, node.cuts, check=budget.check_others)
         budget.spend(price_of_generators(self.problem.size, leaf.num_new_generators))
         if leaf.is_empty:
             node.record = BoundsNode("leaf")

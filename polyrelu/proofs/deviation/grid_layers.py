@@ -22,6 +22,7 @@ from polyrelu.proofs.deviation.relu_bands import (
     pair_band,
     sign_of,
 )
+from polyrelu.support.budget import Check, no_check
 
 __all__ = [
     "GridForms",
@@ -87,16 +88,23 @@ def shortest(table: Table) -> Table:
 
 
 def layer_forms(
-    layer: GridLayer, values: GridForms, differences: GridForms | None, grid: int
+    layer: GridLayer,
+    values: GridForms,
+    differences: GridForms | None,
+    grid: int,
+    check: Check = no_check,
 ) -> tuple[GridForms, GridForms | None]:
-    """Return the forms of preactivations of a layer, and of their differences."""
-    z = _preactivations([(layer.own, values)], layer.bias, layer.is_bias_exact, grid)
+    """Return the forms of preactivations of a layer, and of their differences.
+
+    `check` is called now and then, and may raise.
+    """
+    z = _preactivations([(layer.own, values)], layer.bias, layer.is_bias_exact, grid, check)
     if layer.by_values is None or layer.by_differences is None:
         return z, None
     terms = [(layer.by_values, values)]
     if differences is not None:
         terms.append((layer.by_differences, differences))
-    return z, _preactivations(terms, layer.shift, layer.is_shift_exact, grid)
+    return z, _preactivations(terms, layer.shift, layer.is_shift_exact, grid, check)
 
 
 def _preactivations(
@@ -104,6 +112,7 @@ def _preactivations(
     bias: Table | None,
     is_bias_exact: bool,
     grid: int,
+    check: Check,
 ) -> GridForms:
     """Return sums of products of matrices with forms, and the bias."""
     tables = [(matrix, forms.table) for matrix, forms in terms]
@@ -114,7 +123,7 @@ def _preactivations(
         tables = [(matrix, table.astype(object)) for matrix, table in tables]
     elif any(table.dtype == object for _, table in tables):
         tables = [(matrix, shortest(table)) for matrix, table in tables]
-    found, is_exact = shifted_product(tables, grid)
+    found, is_exact = shifted_product(tables, grid, check)
     if bias is not None:
         found[:, 0] += bias if found.dtype == object else bias.astype(np.int64)
     num_generators = max(table.shape[1] for _, table in tables) - 1
@@ -128,6 +137,7 @@ class GridRun:
 
     def __init__(self, grid: int, cuts: Mapping[Neuron, int], start: GridStart) -> None:
         self.grid, self.cuts, self.start = grid, cuts, start
+        self.check: Check = no_check
         self.inputs = self.values = start.inputs
         self.differences = None
         self.sources = list[Neuron]()
@@ -144,7 +154,7 @@ class GridRun:
         """Add a layer; return False if no point of the box has the signs."""
         z, d = self.start.z, self.start.d
         if number > 1:
-            z, d = layer_forms(layer, self.values, self.differences, self.grid)
+            z, d = layer_forms(layer, self.values, self.differences, self.grid, self.check)
         if layer.is_hidden:
             z, d = self._activate(number, layer, z, d)
         self.values, self.differences = z, d

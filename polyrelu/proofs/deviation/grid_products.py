@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.exact import RationalMatrix
+from polyrelu.support.budget import Check, no_check
 
 __all__ = ["LONGEST", "GridMatrix", "Table", "shifted_product"]
 
@@ -24,6 +25,8 @@ Table: TypeAlias = NDArray[Any]
 LONGEST = 56
 #: Bits of a sum that floats hold exactly.
 _EXACT_BITS = 53
+#: Number of products of long integers between two looks at the limits.
+_PRODUCTS_PER_CHECK = 2_000_000
 
 
 class GridMatrix:
@@ -96,20 +99,23 @@ def _digits_of(table: NDArray[np.int64], num_bits: int) -> NDArray[np.float64]:
     return np.array([*parts, table >> num_bits * (count - 1)], dtype=np.float64)
 
 
-def shifted_product(terms: Sequence[tuple[GridMatrix, Table]], grid: int) -> tuple[Table, bool]:
+def shifted_product(
+    terms: Sequence[tuple[GridMatrix, Table]], grid: int, check: Check = no_check
+) -> tuple[Table, bool]:
     """Return the sum of products of matrices with tables, over 2^grid, rounded down.
 
     The second value says whether nothing was rounded. The tables are int64 if all results have at
-    most `LONGEST` bits; the caller knows.
+    most `LONGEST` bits; the caller knows. `check` is called now and then, and may raise.
     """
     if any(table.dtype == object for _, table in terms):
-        total = sum(matrix.rows.dot(table) for matrix, table in terms)
+        total = np.sum([_product(matrix.rows, table, check) for matrix, table in terms], axis=0)
         is_exact = not (total & (1 << grid) - 1).any()
         return np.asarray(total >> grid, dtype=object), is_exact
     widest = max(matrix.width for matrix, _ in terms)
     num_bits = (_EXACT_BITS - widest.bit_length()) // 2
     levels: dict[int, NDArray[np.int64]] = {}
     for matrix, table in terms:
+        check()
         left, right = matrix.digits(num_bits), _digits_of(table, num_bits)
         (a, n, k), (b, _, c) = left.shape, right.shape
         both = left.reshape(a * n, k) @ right.transpose(1, 0, 2).reshape(k, b * c)
@@ -119,6 +125,16 @@ def shifted_product(terms: Sequence[tuple[GridMatrix, Table]], grid: int) -> tup
                 found = parts[i, :, j]
                 levels[i + j] = levels[i + j] + found if i + j in levels else found
     return _over_power(levels, num_bits, grid)
+
+
+def _product(matrix: Table, table: Table, check: Check) -> Table:
+    """Return a product of tables of long integers, in parts of some tenths of a second."""
+    step = max(1, _PRODUCTS_PER_CHECK // max(1, table.size))
+    parts = [matrix[:0].dot(table)]
+    for start in range(0, len(matrix), step):
+        check()
+        parts.append(matrix[start : start + step].dot(table))
+    return np.concatenate(parts)
 
 
 def _over_power(

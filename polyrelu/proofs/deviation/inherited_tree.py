@@ -31,7 +31,7 @@ from polyrelu.proofs.deviation.compiled_rule import CompiledRule
 from polyrelu.proofs.deviation.problem import ExactPoint, Problem, objective_of
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.proofs.deviation.task_groups import close_groups
-from polyrelu.support.budget import Budget
+from polyrelu.support.budget import Budget, Check
 from polyrelu.support.parallel import TaskStream
 from polyrelu.support.parallel.wire import (
     exact_numbers,
@@ -161,9 +161,13 @@ class InheritedTree:
             self._step(counted)
             self._report(progress, len(self._heap))
 
-    def cut_first(self, num_nodes: int) -> None:
-        """Cut leaves until there are `num_nodes`. Raise TooLongNumbersError as `close` does."""
-        while self._heap and self.tree.num_nodes < num_nodes:
+    def cut_first(self, num_nodes: int, check: Check) -> None:
+        """Cut leaves while there are not `num_nodes`. Raise TooLongNumbersError as `close` does.
+
+        `check` is called before each step, and may raise.
+        """
+        while self._heap and self.tree.num_nodes + 1 < num_nodes:
+            check()
             self._step(Budget())
 
     @property
@@ -182,7 +186,8 @@ class InheritedTree:
 
         After an interruption the leaves are as before.
         """
-        number = min(SETTINGS.boxes_per_check // 2, len(self._heap))
+        price = price_in_core(self.problem, 2)
+        number = min(SETTINGS.in_step(SETTINGS.boxes_per_check // 2, price), len(self._heap))
         taken = [heapq.heappop(self._heap) for _ in range(number)]
         num_nodes = self.tree.num_nodes
         try:

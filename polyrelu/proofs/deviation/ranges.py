@@ -227,8 +227,9 @@ class _Question:
         rule = self._rule(min(self.gap * self._length(best) for best in self.best))
         search = SignSearch(self.problem, self.best, rule, RangeLimits(self.gap))
         why = until_limit(partial(search.run, budget, self.progress, tasks=self.tasks), budget)
-        if not search.num_nodes:
-            search.start(Budget())
+        if not search.has_root(budget):
+            why = why or "no bound was found"
+            return Undecided(why, next=self._next_steps(why, budget))
         bounds = list(map(search.bound, range(len(self.best))))
         for k, best in enumerate(self.best):
             if bounds[k] > best.known_value:

@@ -21,6 +21,7 @@ from polyrelu.proofs.deviation.open_groups import OpenGroup, RowEvidence, Slopes
 from polyrelu.proofs.deviation.relaxed_leaf import RelaxedLeaf
 from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.support.budget import Check, no_check
 from polyrelu.support.typing import Floats
 
 __all__ = ["FloatLayers", "RelaxedGuess", "RelaxedPrograms"]
@@ -69,11 +70,12 @@ class RelaxedGuess:
 class RelaxedPrograms:
     """The linear programs of a node, one for each row.
 
-    Columns are the coordinates on the cube, the shares of all corners, and violations.
+    Columns are the coordinates on the cube, the shares of all corners, and violations. `check` is
+    called now and then, and may raise.
     """
 
-    def __init__(self, layers: FloatLayers, leaf: RelaxedLeaf) -> None:
-        self._layers, self._leaf = layers, leaf
+    def __init__(self, layers: FloatLayers, leaf: RelaxedLeaf, check: Check = no_check) -> None:
+        self._layers, self._leaf, self._check = layers, leaf, check
         self._size = len(layers.middle)
         self._corners = [_in_floats(group, 1 << leaf.rule.grid) for group in leaf.groups]
         ends = np.cumsum([0, *map(len, self._corners)])
@@ -91,12 +93,22 @@ class RelaxedPrograms:
         least = np.concatenate([np.full(self._size, -1.0), np.zeros(self._num_corners)])
         self._program = ElasticProgram(sums, equations, inequalities, least, np.ones(size))
 
+    @staticmethod
+    def num_entries(leaf: RelaxedLeaf) -> int:
+        """Return the number of entries that the programs of a node have, at most."""
+        num_groups = len(leaf.groups)
+        num_rows = 2 * num_groups + len(leaf.cuts) + len(leaf.oblique)
+        num_corners = sum(len(group.corners) for group in leaf.groups)
+        num_columns = len(leaf.lower) + num_corners + 2 * num_rows
+        return (num_groups + num_rows) * num_columns
+
     # -- rows --------------------------------------------------------------------------------------
 
     def _equations(self) -> list[Floats]:
         """Return for each group: z, and the difference from z, are sums of shares of corners."""
         found = list[Floats]()
         for group, corners, own in zip(self._leaf.groups, self._corners, self._own, strict=True):
+            self._check()
             parts = list[tuple[Floats, Floats]]()
             for which, index in enumerate((group.first, group.second)):
                 if index >= 0:
@@ -171,7 +183,7 @@ class RelaxedPrograms:
     def guess(self, row: LinearRow) -> RelaxedGuess | None:
         """Return slopes and multiples for a row; None where floats have none."""
         form = self._of_row(row)
-        found = self._program.maximize(form[1:])
+        found = self._program.maximize(form[1:], self._check)
         if found is None:
             return None
         value, point, duals = found

@@ -34,6 +34,7 @@ from polyrelu.proofs.deviation.grid_products import LONGEST, GridMatrix, Table
 from polyrelu.proofs.deviation.joint_rule import JointLayer, JointRun
 from polyrelu.proofs.deviation.relu_bands import Interval
 from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates
+from polyrelu.support.budget import Check, no_check
 from polyrelu.support.typing import Floats
 
 __all__ = ["LayerPartners", "LeafKind", "RoundedLeaf", "RoundedRule", "integer_weights"]
@@ -304,18 +305,21 @@ class RoundedRule:
         upper: Sequence[Fraction],
         signs: Mapping[Neuron, int] | None = None,
         kind: LeafKind = "leaf",
+        check: Check = no_check,
     ) -> RoundedLeaf:
         """Return the forms on a box in the coordinates, with signs of neurons cut from the root.
 
-        On leaves `backward` and `joint` intervals are narrower, and take longer.
+        On leaves `backward` and `joint` intervals are narrower, and take longer. `check` is called
+        now and then, and may raise.
         """
-        box, start = self._start((tuple(lower), tuple(upper)))
+        box, start = self._start((tuple(lower), tuple(upper)), check)
         run = GridRun(self.grid, signs or {}, start)
         if kind == "joint" and self.second is not None:
             layers = self.backward_layers, self._joint_layers
             run = JointRun(self.grid, signs or {}, start, *layers)
         elif kind != "leaf":
             run = BackwardRun(self.grid, signs or {}, start, self.backward_layers)
+        run.check = check
         for number, layer in enumerate(self.layers, 1):
             if not run.add(number, layer):
                 return RoundedLeaf(True, (), (), (), (), self, box, (), (), run)
@@ -379,7 +383,7 @@ class RoundedRule:
         """The inequalities of the domain, c - a·x as rows in (1, y)."""
         return [self.slack(number) for number in range(self.num_inequalities)]
 
-    def _start(self, corners: _Corners) -> tuple[_Box, GridStart]:
+    def _start(self, corners: _Corners, check: Check) -> tuple[_Box, GridStart]:
         """Return a box on the grid, its inputs and its first layer, which no cut by sign changes.
 
         Box and first layer of the last call are kept, since many nodes of a tree have one box.
@@ -387,7 +391,7 @@ class RoundedRule:
         if self._last is None or self._last[0] != corners:
             box = tuple(map(self.on_grid, *corners))
             inputs = self._inputs(box)
-            z, d = layer_forms(self.layers[0], inputs, None, self.grid)
+            z, d = layer_forms(self.layers[0], inputs, None, self.grid, check)
             self._last = corners, box, GridStart(inputs, z, d)
         return self._last[1:]
 

@@ -19,6 +19,9 @@ class DeviationSettings:
         Maximum number of boxes that are bounded at a time.
     boxes_per_check
         Maximum number of boxes to which the rule of certificates is applied in one step.
+    work_per_step
+        Units of work of one step, beyond which it has fewer boxes: limits of time are looked at
+        between steps.
     boxes_tried
         Number of boxes of such a step to which each kind of leaves is applied; one that closes none
         of them is not applied to the others.
@@ -31,6 +34,10 @@ class DeviationSettings:
     fallback_leaves
         Number of boxes for such bounds by the compiled core, and of them for each second of a limit
         of time.
+    fallback_time
+        Share of a limit of time after which no further ones of these boxes are cut.
+    fallback_price
+        The work for a box above which there are fewer of them.
     least_inherited
         Number of leaves of a search from which on nodes inherit the intervals of neurons.
     share_of_plain, leaves_tried
@@ -74,6 +81,10 @@ class DeviationSettings:
         Bounds that exceed a limit by less than this share, over a power of two, get exact programs.
     least_exponent
         Ranges shorter than this power of 2 are bounded by cuts by sign: floats say little of boxes.
+    seconds_of_root
+        Seconds for a bound of a whole domain with many inputs after a limit of time.
+    max_program_entries
+        Maximum number of entries of a linear program for a node of a tree of signs.
     max_sign_nodes
         Maximum number of nodes of a tree of signs for a property; then split trees are tried.
     num_samples
@@ -113,11 +124,14 @@ class DeviationSettings:
     budget: float = 600_000
     boxes_per_step: int = 128
     boxes_per_check: int = 32
+    work_per_step: float = 1_000
     boxes_tried: int = 4
     fallback_work: float = 2_000
     fallback_share: float = 0.001
     fallback_growth: int = 8
     fallback_leaves: tuple[int, int] = (2_000, 60)
+    fallback_time: float = 0.05
+    fallback_price: float = 5
     least_inherited: int = 32
     share_of_plain: float = 0.8
     leaves_tried: int = 64
@@ -140,6 +154,8 @@ class DeviationSettings:
     bits_of_multiples: int = 48
     bits_of_roundings: int = 24
     least_exponent: int = -960
+    seconds_of_root: float = 2.0
+    max_program_entries: int = 50_000_000
     max_sign_nodes: int = 2_000
     num_samples: int = 1_000
     num_starts: int = 8
@@ -159,6 +175,10 @@ class DeviationSettings:
     least_boxes: int = 16
     least_steps: int = 4
     steps_per_task: int = 32
+
+    def in_step(self, number: int, price: float) -> int:
+        """Return how many boxes of a price a step has, at most a number, and at least one."""
+        return max(1, min(number, int(self.work_per_step / price)))
 
 
 SETTINGS = DeviationSettings()

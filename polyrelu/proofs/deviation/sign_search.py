@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ import numpy as np
 from polyrelu.certificate import BoundsNode, LinearRow, TreeLog
 from polyrelu.exact import as_float, nearest_vector
 from polyrelu.outcomes import BoundStatistics
+from polyrelu.proofs.deviation.arguments import until_limit
 from polyrelu.proofs.deviation.clause_limits import ClauseLimits, limits_from
 from polyrelu.proofs.deviation.grid_layers import Neuron
 from polyrelu.proofs.deviation.open_groups import OpenGroup, RowEvidence
@@ -33,7 +35,7 @@ from polyrelu.proofs.deviation.points import BestPoint
 from polyrelu.proofs.deviation.problem import Problem
 from polyrelu.proofs.deviation.relaxed_guess import FloatLayers, RelaxedPrograms
 from polyrelu.proofs.deviation.relaxed_leaf import RelaxedLeaf
-from polyrelu.proofs.deviation.rounded import RoundedRule
+from polyrelu.proofs.deviation.rounded import RoundedLeaf, RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
@@ -137,9 +139,24 @@ class SignSearch:
         return self.limits.of(clause, self.best)
 
     def start(self, budget: Budget) -> None:
-        """Bound the root."""
-        self._root = self._bounded({}, budget)
-        self._push(self._root)
+        """Bound the root. If a limit ends that after its forms are known, it keeps their bounds."""
+        self._root, leaf = self._with_forms({}, budget)
+        try:
+            self._improve(self._root, leaf, budget)
+        finally:
+            self._push(self._root)
+
+    def has_root(self, budget: Budget) -> bool:
+        """Return whether the root is bounded, which is tried again after a limit.
+
+        Where the work was used up it takes its time: the answer is to be the same on any machine.
+        After a limit of time or Ctrl-C there are only some seconds.
+        """
+        if self._root is None:
+            is_late = budget.why_stopped() is not None
+            late = Budget(seconds=SETTINGS.seconds_of_root if is_late else None)
+            until_limit(partial(self.start, late), late)
+        return self._root is not None
 
     def run(
         self,
@@ -305,16 +322,22 @@ class SignSearch:
             default=Fraction(0),
         )
 
-    def _bounded(
+    def _bounded(self, cuts: dict[Neuron, int], budget: Budget, above: _Node) -> _Node:
+        """Return a part of a node, with bounds of all clauses."""
+        node, leaf = self._with_forms(cuts, budget, above)
+        self._improve(node, leaf, budget)
+        return node
+
+    def _with_forms(
         self, cuts: dict[Neuron, int], budget: Budget, above: _Node | None = None
-    ) -> _Node:
-        """Return a node with bounds of all clauses."""
+    ) -> tuple[_Node, RoundedLeaf]:
+        """Return a node with the bounds that follow from forms, and the forms."""
         box = self.problem.lower, self.problem.upper
         budget.spend(price_of_signs(self.problem.size, len(box[0])))
         node = _Node(cuts)
-        leaf = self.rule.leaf(*box, cuts)
+        leaf = self.rule.leaf(*box, cuts, check=budget.check_others)
         if leaf.is_empty:
-            return node
+            return node, leaf
         if above is not None:
             node.inherited = self._closed(above)
         plain = [leaf.upper_bound(row) for row in self.problem.rows]
@@ -323,20 +346,25 @@ class SignSearch:
             node.bounds.append(_Bound(number, value, value))
             if above is not None and clause in node.inherited:
                 node.bounds[-1] = above.bounds[clause]
-        if self._excess(node) > 0:
-            relaxed = RelaxedLeaf(self.rule, leaf, *box, cuts)
-            self._improve(node, relaxed, RelaxedPrograms(self._layers, relaxed), budget)
-        return node
+        return node, leaf
 
     def _closed(self, node: _Node) -> frozenset[int]:
         """Return the clauses whose bounds are small enough on a node."""
         bounds = enumerate(node.bounds)
         return frozenset(clause for clause, found in bounds if found.value <= self.limit(clause))
 
-    def _improve(
-        self, node: _Node, relaxed: RelaxedLeaf, programs: RelaxedPrograms, budget: Budget
-    ) -> None:
-        """Make the largest bounds smaller, and choose where the node is cut if it has to be."""
+    def _improve(self, node: _Node, leaf: RoundedLeaf, budget: Budget) -> None:
+        """Make the largest bounds smaller, and choose where the node is cut if it has to be.
+
+        Where the linear programs would be too large, neither is done.
+        """
+        if self._excess(node) <= 0:
+            return
+        box, check = (self.problem.lower, self.problem.upper), budget.check_others
+        relaxed = RelaxedLeaf(self.rule, leaf, *box, node.cuts)
+        if RelaxedPrograms.num_entries(relaxed) > SETTINGS.max_program_entries:
+            return
+        programs = RelaxedPrograms(self._layers, relaxed, check)
         clause, found = self._worst(node)
         while found.value > self.limit(clause) and not found.is_guessed:
             self._guess(clause, found, relaxed, programs, budget)

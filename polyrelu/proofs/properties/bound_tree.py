@@ -228,7 +228,7 @@ class BoundTree:
 
     def _visit(self, node: _Node, budget: Budget) -> tuple[BoundsNode, list[_Node]]:
         """Return the record of a node, and the nodes below it."""
-        leaf = self._rule.leaf(node.lower, node.upper, node.signs)
+        leaf = self._rule.leaf(node.lower, node.upper, node.signs, check=budget.check_others)
         if leaf.is_closed(self._clauses):
             return BoundsNode("leaf"), []
         open_neurons = _open_neurons(leaf)

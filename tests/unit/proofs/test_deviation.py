@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,23 @@ from polyrelu._core import chosen_engine
 from polyrelu.certificate import BoundsCertificate
 from polyrelu.errors import ArgumentError, DomainError, NetworkError
 from polyrelu.exact import RationalMatrix
+from polyrelu.formats import as_domain
 from polyrelu.outcomes import DeviationBounds, DeviationExceeded, LipschitzBounds, RangeBounds
-from polyrelu.proofs.deviation import arguments as arguments_module, certified
+from polyrelu.proofs.deviation import (
+    arguments as arguments_module,
+    certified,
+    grid_products,
+    sign_search,
+)
+from polyrelu.proofs.deviation.arguments import bounded_coordinates
 from polyrelu.proofs.deviation.certified import CertifiedTree
 from polyrelu.proofs.deviation.lipschitz import Norm
+from polyrelu.proofs.deviation.points import BestPoint
+from polyrelu.proofs.deviation.problem import deviation_rows
+from polyrelu.proofs.deviation.relaxed_guess import RelaxedPrograms
+from polyrelu.proofs.deviation.rounded import RoundedRule
 from polyrelu.proofs.deviation.settings import SETTINGS
+from polyrelu.support.budget import Budget, LimitReached
 from polyrelu.symmetry import match, permute, rescale
 from tests.generators.campaigns import case, few_some_and_all
 
@@ -125,6 +138,26 @@ def test_a_copy_with_permuted_scaled_and_split_neurons_is_as_close(tmp_path: Pat
     assert isinstance(found, DeviationBounds)
     assert found.at_least == aligned.at_least == found.at_most
     assert _accepted(found.certificate, tmp_path)
+
+
+def test_scales_have_as_many_bits_as_the_rows_are_similar() -> None:
+    """Exact scales of a copy stay exact, and those of another network are short."""
+    net = _random((3, 6, 6, 2), 8)
+    factors = [Fraction(2 + k, 3) for k in range(6)]
+    other = rescale(rescale(net, 1, factors), 2, factors)
+    assert match(net, other)[0].scales == tuple(factors)
+    assert all(
+        abs(a / b - 1) < 2**-50 for a, b in zip(match(net, other)[1].scales, factors, strict=True)
+    )
+    noisy = _noisy(net, 9, Fraction(1, 16))
+    for entry in match(net, rescale(rescale(noisy, 1, factors), 2, factors)):
+        for partner, scale in zip(entry.partners, entry.scales, strict=True):
+            assert scale.denominator <= 2**12
+            assert partner < 0 or abs(scale / factors[partner] - 1) < Fraction(1, 4)
+
+
+def test_large_boxes_come_one_at_a_time() -> None:
+    assert [SETTINGS.in_step(128, price) for price in (0.5, 100, 10**9)] == [128, 10, 1]
 
 
 def test_pruned_neurons_have_no_partner(tmp_path: Path) -> None:
@@ -252,6 +285,87 @@ def test_many_inputs_and_little_work(tmp_path: Path) -> None:
     assert bounds[0][0] >= bounds[1][0] >= bounds[1][1]
 
 
+@pytest.mark.parametrize("question", ["deviation", "ranges"])
+def test_many_inputs_and_no_time(
+    question: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Time ends before the whole box has a bound: some seconds more, then the answer has none."""
+    net, start = _random((24, 16, 2), 13), BestPoint.start
+    box = Polyhedron.box([-1] * 24, [1] * 24)
+
+    def slow(best: BestPoint, *arguments: Any) -> None:
+        start(best, *arguments)
+        time.sleep(0.3)
+
+    def asked() -> Any:
+        limits: dict[str, Any] = {"time_limit": 0.3, "budget": None}
+        if question == "deviation":
+            return polyrelu.deviation(net, _noisy(net, 14), box, gap=0, **limits)
+        return polyrelu.output_range(net, box, gap=0, **limits)
+
+    monkeypatch.setattr(BestPoint, "start", slow)
+    monkeypatch.setattr(sign_search, "SETTINGS", replace(SETTINGS, seconds_of_root=600))
+    found = asked()
+    assert isinstance(found, Undecided)
+    assert isinstance(found.bounds, DeviationBounds | RangeBounds)
+    assert _accepted(found.bounds.certificate, tmp_path)
+    monkeypatch.setattr(sign_search, "SETTINGS", replace(SETTINGS, seconds_of_root=0))
+    found = asked()
+    assert isinstance(found, Undecided)
+    assert found.reason == "the time limit of 0.3 seconds was reached"
+    assert found.bounds is None
+    assert "allow 60 s" in found.next[-1].purpose
+
+
+def test_a_limit_in_the_first_linear_program_leaves_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: Any) -> None:
+        raise LimitReached("the time limit of 1 second was reached")
+
+    net = _random((24, 16, 2), 13)
+    monkeypatch.setattr(RelaxedPrograms, "guess", interrupted)
+    found = polyrelu.deviation(net, _noisy(net, 14), "box:-1,1", gap=0)
+    assert isinstance(found, Undecided)
+    assert found.reason == "the time limit of 1 second was reached"
+    assert isinstance(found.bounds, DeviationBounds)
+    assert found.bounds.search.num_leaves == 1
+    assert _accepted(found.bounds.certificate, tmp_path)
+
+
+def test_no_linear_program_that_is_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = _random((24, 16, 2), 13)
+    for entries in (0, 10**6):
+        monkeypatch.setattr(sign_search, "SETTINGS", replace(SETTINGS, max_program_entries=entries))
+        found = polyrelu.deviation(net, _noisy(net, 14), "box:-1,1", gap=0, budget=400)
+        assert isinstance(found, Undecided)
+        assert isinstance(found.bounds, DeviationBounds)
+        assert (found.bounds.search.num_leaves == 1) == (entries == 0)
+        assert _accepted(found.bounds.certificate, tmp_path)
+
+
+def test_forms_look_at_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The forms of a leaf may be ended at any time, and have the same integers in any parts."""
+    net = _random((6, 8, 8, 2), 5)
+    coordinates = bounded_coordinates(as_domain("box:-1,1", 6))
+    partners = [entry.pairs for entry in match(net, net)]
+    corners = [Fraction(-1)] * 6, [Fraction(1)] * 6
+    found = list[list[Fraction]]()
+    for size in (10, 10**6):
+        monkeypatch.setattr(grid_products, "_PRODUCTS_PER_CHECK", size)
+        rule = RoundedRule(net, _noisy(net, 6), coordinates, partners, grid=100)
+        calls = list[int]()
+        leaf = rule.leaf(*corners, check=partial(calls.append, 0))
+        found.append(leaf.upper_bounds(deviation_rows(2)))
+        assert (len(calls) > 30) == (size == 10)
+        budget = Budget(seconds=0)
+        with pytest.raises(LimitReached):
+            rule.leaf(*corners, check=budget.check_others)
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("number", few_some_and_all(2, 3, 60))
 def test_signs_and_boxes_find_the_same_maximum(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -343,7 +457,7 @@ def test_a_second_limit_leaves_the_bounds_that_are_done(
         close(tree, *arguments, **options)
 
     monkeypatch.setattr(CertifiedTree, "close", slow)
-    monkeypatch.setattr(CertifiedTree, "can_inherit", False)
+    monkeypatch.setattr(CertifiedTree, "may_inherit", False)
     for module in (arguments_module, certified):
         settings = replace(SETTINGS, fallback_share=1, fallback_growth=4)
         monkeypatch.setattr(module, "SETTINGS", settings)
