@@ -86,7 +86,7 @@ def _problem() -> str:
 
 
 def num_threads() -> int:
-    """Return the number of threads that the compiled core may use; the cells are the same with any.
+    """Return the number of threads that the compiled core may use; results are the same with any.
 
     Raises
     ------

@@ -4,12 +4,14 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "box_bounds.hpp"
+#include "team.hpp"
 
 namespace py = pybind11;
 
@@ -63,21 +65,23 @@ template <class T>
 class Bounder {
 public:
     Bounder(std::size_t num_inputs, bool is_single, const std::vector<Tables<T>>& layers,
-            const std::tuple<Input<T>, Input<T>, Input<T>, Input<T>, Input<T>>& rows)
-        : inner_(num_inputs, is_single, layers_of(layers, is_single), rows_of(rows)) {}
+            const std::tuple<Input<T>, Input<T>, Input<T>, Input<T>, Input<T>>& rows,
+            std::size_t num_threads)
+        : copies_(BoxBounder<T>(num_inputs, is_single, layers_of(layers, is_single), rows_of(rows)),
+                  num_threads) {}
 
     /// Bound the wanted rows on boxes, see `BoxBounder::bound`.
     py::tuple bound(const Input<T>& low, const Input<T>& high, Written<T> table,
                     const Input<std::uint8_t>& wanted, bool is_joint,
                     const std::optional<Input<std::int8_t>>& signs) {
         const py::ssize_t count = low.shape(0);
-        const auto rows = static_cast<py::ssize_t>(inner_.num_rows());
-        const auto inputs = static_cast<py::ssize_t>(inner_.num_inputs());
+        const auto rows = static_cast<py::ssize_t>(copies_.first().num_rows());
+        const auto inputs = static_cast<py::ssize_t>(copies_.first().num_inputs());
         if (high.size() != count * inputs || low.size() != count * inputs ||
             wanted.size() != count * rows ||
-            table.size() != count * static_cast<py::ssize_t>(inner_.num_columns()) ||
+            table.size() != count * static_cast<py::ssize_t>(copies_.first().num_columns()) ||
             (signs.has_value() &&
-             signs->size() != count * static_cast<py::ssize_t>(inner_.num_signs())))
+             signs->size() != count * static_cast<py::ssize_t>(copies_.first().num_signs())))
             throw std::invalid_argument("arrays of other shapes are needed for bounds on boxes");
         py::ssize_t number = 0;
         for (py::ssize_t i = 0; i < wanted.size(); ++i) number += wanted.data()[i] != 0;
@@ -93,12 +97,35 @@ public:
                                    worst.mutable_data(), is_open.mutable_data()};
         {
             const py::gil_scoped_release released;
-            inner_.bound(batch, found);
+            copies_.share(batch.count, [&](BoxBounder<T>& bounder, Range boxes) {
+                const auto [some, its] = part_of(batch, found, boxes);
+                bounder.bound(some, its);
+            });
         }
         return py::make_tuple(joint, alone, slope, scores, worst, is_open);
     }
 
 private:
+    /// Some boxes of a batch, and the places of what is found on them.
+    std::pair<BoxBatch<T>, BatchBounds<T>> part_of(const BoxBatch<T>& batch,
+                                                   const BatchBounds<T>& found,
+                                                   Range boxes) const {
+        const BoxBounder<T>& first = copies_.first();
+        const std::size_t start = boxes.begin, rows = first.num_rows(), size = first.num_inputs();
+        const auto number = static_cast<std::size_t>(std::count_if(
+            batch.wanted, batch.wanted + start * rows, [](std::uint8_t x) { return x != 0; }));
+        BoxBatch<T> some = batch;
+        some.count = boxes.end - start;
+        some.low += start * size;
+        some.high += start * size;
+        some.table += start * first.num_columns();
+        some.wanted += start * rows;
+        if (some.signs != nullptr) some.signs += start * first.num_signs();
+        return {some,
+                {found.joint + start * rows, found.alone + start * rows,
+                 found.slope + number * size, found.scores + number * size, found.worst + number,
+                 found.is_open + start}};
+    }
     static std::vector<PairLayer<T>> layers_of(const std::vector<Tables<T>>& layers,
                                                bool is_single) {
         std::vector<PairLayer<T>> found;
@@ -112,14 +139,15 @@ private:
                 copied(on_g), copied(on_x), copied(constant)};
     }
 
-    BoxBounder<T> inner_;
+    Copies<BoxBounder<T>> copies_;
 };
 
 template <class T>
 void bind(py::module_& module, const char* name) {
     py::class_<Bounder<T>>(module, name)
         .def(py::init<std::size_t, bool, const std::vector<Tables<T>>&,
-                      const std::tuple<Input<T>, Input<T>, Input<T>, Input<T>, Input<T>>&>())
+                      const std::tuple<Input<T>, Input<T>, Input<T>, Input<T>, Input<T>>&,
+                      std::size_t>())
         .def("bound", &Bounder<T>::bound);
 }
 

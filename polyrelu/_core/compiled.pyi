@@ -252,10 +252,12 @@ class BoxBounder:
         is_single: bool,
         layers: Sequence[tuple[NDArray[Any] | None, ...]],
         rows: tuple[NDArray[Any], ...],
+        num_threads: int,
     ) -> None:
         """Take W, b, V, c, the changes of both and the partners (or None) of each hidden layer.
 
-        `rows` are the tables of `FloatRows`. Arrays are copied.
+        `rows` are the tables of `FloatRows`. Arrays are copied, for each thread. The threads divide
+        the boxes of a call, and the bounds are the same with any number of them.
         """
 
     def bound(
@@ -293,8 +295,9 @@ class GridRule:
         is_single: bool,
         layers: Sequence[tuple[Any, ...]],
         rows: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+        num_threads: int,
     ) -> None:
-        """Take integers over 2^S, which are copied, and weights of rows.
+        """Take integers over 2^S, which are copied for each thread, and weights of rows.
 
         A layer has W, b, the changes of weights, V, the changes of biases and c, each with a bool
         that says whether it was rounded; the partners; whether it has ReLUs, and is the last layer

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "grid_rule.hpp"
+#include "team.hpp"
 
 namespace py = pybind11;
 
@@ -64,14 +65,17 @@ RuleLayer layer_of(const Tables& tables) {
 class Rule {
 public:
     Rule(int grid, std::size_t num_inputs, bool is_single, const std::vector<Tables>& layers,
-         const std::tuple<Integers, Integers, Integers>& rows)
-        : inner_(grid, num_inputs, is_single, layers_of(layers), rows_of(rows)) {}
+         const std::tuple<Integers, Integers, Integers>& rows, std::size_t num_threads)
+        : copies_(GridRule(grid, num_inputs, is_single, layers_of(layers), rows_of(rows)),
+                 num_threads) {}
 
     /// Apply the rule to boxes, see compiled.pyi.
     py::tuple bound(const Integers& centers, const Integers& radii,
                     const std::optional<Input<std::int8_t>>& signs, int kind) {
         const auto count = static_cast<std::size_t>(centers.shape(0));
-        const std::size_t inputs = inner_.num_inputs(), rows = inner_.num_rows();
+        const GridRule& first = copies_.first();
+        const std::size_t inputs = first.num_inputs(), rows = first.num_rows();
+        const std::size_t num_signs = first.num_signs();
         check_shapes(centers, radii, signs);
         if (kind < 0 || kind > 2) throw std::invalid_argument("the rule has three kinds of leaves");
         const auto height = static_cast<py::ssize_t>(count), width = static_cast<py::ssize_t>(rows);
@@ -85,24 +89,26 @@ public:
         std::uint64_t* below = low.mutable_data();
         {
             const py::gil_scoped_release released;
-            for (std::size_t i = 0; i < count; ++i) {
-                RuleBounds found;
-                const RuleState reached = inner_.bound(
-                    centers.data() + i * inputs, radii.data() + i * inputs,
-                    signs.has_value() ? signs->data() + i * inner_.num_signs() : nullptr,
-                    static_cast<RuleKind>(kind), found);
-                state[i] = static_cast<std::uint8_t>(reached);
-                number[i] = static_cast<std::int64_t>(found.num_generators);
-                for (std::size_t k = 0; k < 3 * rows; ++k) {
-                    const std::vector<Int128>& part = k < rows       ? found.by_forms
-                                                      : k < 2 * rows ? found.backward
-                                                                     : found.joint;
-                    const Int128 bound =
-                        reached == RuleState::bounded && !part.empty() ? part[k % rows] : 0;
-                    above[i * 3 * rows + k] = static_cast<std::int64_t>(bound >> 64);
-                    below[i * 3 * rows + k] = static_cast<std::uint64_t>(bound);
+            copies_.share(count, [&](GridRule& rule, Range boxes) {
+                for (std::size_t i = boxes.begin; i < boxes.end; ++i) {
+                    RuleBounds found;
+                    const RuleState reached = rule.bound(
+                        centers.data() + i * inputs, radii.data() + i * inputs,
+                        signs.has_value() ? signs->data() + i * num_signs : nullptr,
+                        static_cast<RuleKind>(kind), found);
+                    state[i] = static_cast<std::uint8_t>(reached);
+                    number[i] = static_cast<std::int64_t>(found.num_generators);
+                    for (std::size_t k = 0; k < 3 * rows; ++k) {
+                        const std::vector<Int128>& part = k < rows       ? found.by_forms
+                                                          : k < 2 * rows ? found.backward
+                                                                         : found.joint;
+                        const Int128 bound =
+                            reached == RuleState::bounded && !part.empty() ? part[k % rows] : 0;
+                        above[i * 3 * rows + k] = static_cast<std::int64_t>(bound >> 64);
+                        below[i * 3 * rows + k] = static_cast<std::uint64_t>(bound);
+                    }
                 }
-            }
+            });
         }
         return py::make_tuple(states, generators, high, low);
     }
@@ -113,8 +119,10 @@ public:
                               const Input<std::uint8_t>& is_known,
                               const Input<std::uint8_t>& wanted) {
         const auto count = static_cast<std::size_t>(centers.shape(0));
-        const std::size_t inputs = inner_.num_inputs(), rows = inner_.num_rows();
-        const std::size_t size = inner_.num_ends();
+        const GridRule& first = copies_.first();
+        const std::size_t inputs = first.num_inputs(), rows = first.num_rows();
+        const std::size_t num_signs = first.num_signs();
+        const std::size_t size = first.num_ends();
         check_shapes(centers, radii, signs);
         if (static_cast<std::size_t>(known.size()) != count * size ||
             static_cast<std::size_t>(is_known.size()) != count ||
@@ -133,38 +141,40 @@ public:
             std::fill(to, to + count * size, 0);
             std::fill(above, above + count * rows, 0);
             std::fill(below, below + count * rows, 0);
-            for (std::size_t i = 0; i < count; ++i) {
-                RuleBounds found;
-                const RuleState reached = inner_.bound_inherited(
-                    centers.data() + i * inputs, radii.data() + i * inputs,
-                    signs.has_value() ? signs->data() + i * inner_.num_signs() : nullptr,
-                    is_known.data()[i] ? known.data() + i * size : nullptr,
-                    wanted.data() + i * rows, to + i * size, found);
-                state[i] = static_cast<std::uint8_t>(reached);
-                if (reached != RuleState::bounded) continue;
-                for (std::size_t k = 0, place = 0; k < rows; ++k) {
-                    if (!wanted.data()[i * rows + k]) continue;
-                    Int128 bound = found.backward[place];
-                    if (!found.joint.empty()) bound = std::min(bound, found.joint[place]);
-                    above[i * rows + k] = static_cast<std::int64_t>(bound >> 64);
-                    below[i * rows + k] = static_cast<std::uint64_t>(bound);
-                    ++place;
+            copies_.share(count, [&](GridRule& rule, Range boxes) {
+                for (std::size_t i = boxes.begin; i < boxes.end; ++i) {
+                    RuleBounds found;
+                    const RuleState reached = rule.bound_inherited(
+                        centers.data() + i * inputs, radii.data() + i * inputs,
+                        signs.has_value() ? signs->data() + i * num_signs : nullptr,
+                        is_known.data()[i] ? known.data() + i * size : nullptr,
+                        wanted.data() + i * rows, to + i * size, found);
+                    state[i] = static_cast<std::uint8_t>(reached);
+                    if (reached != RuleState::bounded) continue;
+                    for (std::size_t k = 0, place = 0; k < rows; ++k) {
+                        if (!wanted.data()[i * rows + k]) continue;
+                        Int128 bound = found.backward[place];
+                        if (!found.joint.empty()) bound = std::min(bound, found.joint[place]);
+                        above[i * rows + k] = static_cast<std::int64_t>(bound >> 64);
+                        below[i * rows + k] = static_cast<std::uint64_t>(bound);
+                        ++place;
+                    }
                 }
-            }
+            });
         }
         return py::make_tuple(states, ends, high, low);
     }
 
-    std::size_t num_ends() const { return inner_.num_ends(); }
+    std::size_t num_ends() const { return copies_.first().num_ends(); }
 
 private:
     void check_shapes(const Integers& centers, const Integers& radii,
                       const std::optional<Input<std::int8_t>>& signs) const {
         const auto count = static_cast<std::size_t>(centers.shape(0));
-        if (static_cast<std::size_t>(centers.size()) != count * inner_.num_inputs() ||
+        if (static_cast<std::size_t>(centers.size()) != count * copies_.first().num_inputs() ||
             radii.size() != centers.size() ||
             (signs.has_value() &&
-             static_cast<std::size_t>(signs->size()) != count * inner_.num_signs()))
+             static_cast<std::size_t>(signs->size()) != count * copies_.first().num_signs()))
             throw std::invalid_argument("arrays of other shapes are needed for the rule");
     }
     static std::vector<RuleLayer> layers_of(const std::vector<Tables>& layers) {
@@ -178,7 +188,7 @@ private:
                 copied(on_differences)};
     }
 
-    GridRule inner_;
+    Copies<GridRule> copies_;
 };
 
 }  // namespace
@@ -186,7 +196,7 @@ private:
 void bind_grid_rule(py::module_& module) {
     py::class_<Rule>(module, "GridRule")
         .def(py::init<int, std::size_t, bool, const std::vector<Tables>&,
-                      const std::tuple<Integers, Integers, Integers>&>())
+                      const std::tuple<Integers, Integers, Integers>&, std::size_t>())
         .def("bound", &Rule::bound)
         .def("bound_inherited", &Rule::bound_inherited)
         .def_property_readonly("num_ends", &Rule::num_ends);

@@ -1,12 +1,15 @@
 // Threads that work on one list together.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace polyrelu {
@@ -86,6 +89,33 @@ private:
     /// What each member's part of the last task has thrown.
     std::vector<std::exception_ptr> problems_;
     std::vector<std::thread> threads_;
+};
+
+/// Copies of a worker, one for each member of a team, which divide lists of independent entries.
+template <class Worker>
+class Copies {
+public:
+    Copies(const Worker& worker, std::size_t num_threads)
+        : workers_(std::max<std::size_t>(num_threads, 1), worker) {
+        if (workers_.size() > 1) team_ = std::make_unique<Team>(workers_.size());
+    }
+
+    const Worker& first() const { return workers_.front(); }
+
+    /// Call `task(worker, range)` with the parts of a list of `count` entries, on all threads.
+    template <class Task>
+    void share(std::size_t count, const Task& task) {
+        if (!team_ || count < 2)
+            task(workers_.front(), Range{0, count});
+        else
+            team_->share(count, [&](std::size_t member, Range part) {
+                task(workers_[member], part);
+            });
+    }
+
+private:
+    std::vector<Worker> workers_;
+    std::unique_ptr<Team> team_;
 };
 
 }  // namespace polyrelu

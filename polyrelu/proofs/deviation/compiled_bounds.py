@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu._core import chosen_engine
+from polyrelu._core import chosen_engine, num_threads
 from polyrelu.proofs.deviation.float_pair import FloatPair, Floats
 
 __all__ = ["BoxBounder", "bounder_of"]
@@ -65,4 +65,4 @@ def _in_core(pair: FloatPair) -> BoxBounder:
     tables = rows.joint, rows.on_f, rows.on_g, rows.on_x, rows.constant
     is_short = pair.dtype == np.float32
     kind = compiled.ShortBoxBounder if is_short else compiled.BoxBounder
-    return kind(pair.num_inputs, pair.is_single, layers, tables)
+    return kind(pair.num_inputs, pair.is_single, layers, tables, num_threads())

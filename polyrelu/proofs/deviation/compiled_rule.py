@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu._core import chosen_engine
+from polyrelu._core import chosen_engine, num_threads
 from polyrelu.certificate import LinearRow
 from polyrelu.exact import as_float
 from polyrelu.proofs.deviation.grid_layers import GridLayer
@@ -269,7 +269,7 @@ def _in_core(rule: RoundedRule, rows: Sequence[LinearRow]) -> _Core:
     on_x, on_values, on_differences = tables
     inputs = rule.first.num_inputs
     made: _Core = compiled.GridRule(
-        rule.grid, inputs, is_single, layers, (on_x, on_values, on_differences)
+        rule.grid, inputs, is_single, layers, (on_x, on_values, on_differences), num_threads()
     )
     return made
 

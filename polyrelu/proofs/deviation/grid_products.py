@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.exact import RationalMatrix
+from polyrelu.proofs.deviation.settings import SETTINGS
 from polyrelu.support.budget import Check, no_check
 
 __all__ = ["LONGEST", "GridMatrix", "Table", "shifted_product"]
@@ -25,8 +26,6 @@ Table: TypeAlias = NDArray[Any]
 LONGEST = 56
 #: Bits of a sum that floats hold exactly.
 _EXACT_BITS = 53
-#: Number of products of long integers between two looks at the limits.
-_PRODUCTS_PER_CHECK = 2_000_000
 
 
 class GridMatrix:
@@ -129,7 +128,7 @@ def shifted_product(
 
 def _product(matrix: Table, table: Table, check: Check) -> Table:
     """Return a product of tables of long integers, in parts of some tenths of a second."""
-    step = max(1, _PRODUCTS_PER_CHECK // max(1, table.size))
+    step = max(1, SETTINGS.products_per_check // max(1, table.size))
     parts = [matrix[:0].dot(table)]
     for start in range(0, len(matrix), step):
         check()

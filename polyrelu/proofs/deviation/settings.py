@@ -22,6 +22,8 @@ class DeviationSettings:
     work_per_step
         Units of work of one step, beyond which it has fewer boxes: limits of time are looked at
         between steps.
+    products_per_check
+        Number of products of long integers between two looks at the limits.
     boxes_tried
         Number of boxes of such a step to which each kind of leaves is applied; one that closes none
         of them is not applied to the others.
@@ -125,6 +127,7 @@ class DeviationSettings:
     boxes_per_step: int = 128
     boxes_per_check: int = 32
     work_per_step: float = 1_000
+    products_per_check: int = 2_000_000
     boxes_tried: int = 4
     fallback_work: float = 2_000
     fallback_share: float = 0.001

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import polyrelu
-from polyrelu import Network
+from polyrelu import Network, Undecided
+from polyrelu._core import THREADS_VARIABLE, chosen_engine
+from polyrelu.outcomes import DeviationBounds
 from polyrelu.proofs.deviation.arguments import bounded_coordinates, corners_of
 from polyrelu.proofs.deviation.backward import Boxes
 from polyrelu.proofs.deviation.box_bounds import KnownBounds, bound_boxes
@@ -62,6 +64,40 @@ def test_bounds_hold_and_rows_are_bounded_where_they_are_wanted(seed: int) -> No
     rows = np.full(7, 1)
     assert np.allclose(part.slope[part.places(rows)], found.slope[found.places(rows)])
     assert np.allclose(part.split_scores(rows), found.split_scores(rows))
+
+
+@pytest.mark.skipif(chosen_engine().name != "compiled", reason="the core is not installed")
+@pytest.mark.parametrize("with_signs", [False, True])
+def test_threads_divide_the_boxes(with_signs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    random, found = np.random.default_rng(1), list[list[object]]()
+    middle, radius = random.uniform(-0.5, 0.5, (7, 3)), random.uniform(0, 0.5, (7, 3))
+    wanted = random.random((7, 4)) < 0.4
+    wanted[:, 1] = True
+    signs = random.integers(-1, 2, (7, 24), np.int8) if with_signs else None
+    for count in ("1", "2", "5", "9"):
+        monkeypatch.setenv(THREADS_VARIABLE, count)
+        pair, boxes = _problem(0).double, Boxes(middle - radius, middle + radius)
+        bounds = bound_boxes(pair, boxes, None, wanted, True, signs)
+        scores = bounds.split_scores(np.full(7, 1)).tolist()
+        arrays = bounds.joint, bounds.known.table, bounds.slope, bounds.worst, bounds.is_open
+        found.append([scores, *(array.tolist() for array in arrays)])
+    assert found.count(found[0]) == len(found)
+
+
+@pytest.mark.skipif(chosen_engine().name != "compiled", reason="the core is not installed")
+@pytest.mark.parametrize("domain", ["box:-1,1", "box:-1/4,1/4"])
+def test_certificates_do_not_depend_on_threads(
+    domain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net, other, files = _random((4, 8, 8, 2), 0), _random((4, 8, 8, 2), 1), list[bytes]()
+    for count in ("1", "3"):
+        monkeypatch.setenv(THREADS_VARIABLE, count)
+        found = polyrelu.deviation(net, other, domain, gap="1/4", budget=20_000)
+        bounds = found.bounds if isinstance(found, Undecided) else found
+        assert isinstance(bounds, DeviationBounds)
+        assert bounds.search.num_leaves > 1
+        files.append(bounds.certificate.to_bytes())
+    assert files[0] == files[1]
 
 
 def test_gaps_are_the_largest_distances() -> None:

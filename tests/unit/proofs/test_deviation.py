@@ -354,7 +354,7 @@ def test_forms_look_at_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     corners = [Fraction(-1)] * 6, [Fraction(1)] * 6
     found = list[list[Fraction]]()
     for size in (10, 10**6):
-        monkeypatch.setattr(grid_products, "_PRODUCTS_PER_CHECK", size)
+        monkeypatch.setattr(grid_products, "SETTINGS", replace(SETTINGS, products_per_check=size))
         rule = RoundedRule(net, _noisy(net, 6), coordinates, partners, grid=100)
         calls = list[int]()
         leaf = rule.leaf(*corners, check=partial(calls.append, 0))
