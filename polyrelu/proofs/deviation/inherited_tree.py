@@ -266,6 +266,8 @@ class InheritedTree:
 
     def _bounded(self, entries: Sequence[OpenNode]) -> list[OpenNode]:
         """Return leaves with their own bounds, and intervals as far as there is room for them."""
+        if not entries:  # all leaves of a step may be too small to be cut
+            return []
         wanted = [self._open_rows(entry.rows) for entry in entries]
         boxes, known = _corners(entries), [entry.ends for entry in entries]
         found = self.rule.inherited(boxes, known, wanted)

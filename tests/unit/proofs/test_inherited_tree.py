@@ -143,10 +143,10 @@ def test_bounds_at_nodes_without_a_record_do_not_count_below(
     assert report.verdict == "accepted", report
 
 
-def inherited(limit: Fraction) -> InheritedTree:
+def inherited(limit: Fraction, domain: str = "box:-1,1") -> InheritedTree:
     """Return a tree without hints."""
     net, copy = close_pair((4, 12, 12, 2))
-    coordinates = bounded_coordinates(polyrelu.parse_domain("box:-1,1", 4))
+    coordinates = bounded_coordinates(polyrelu.parse_domain(domain, 4))
     rows, corners = deviation_rows(2), corners_of(coordinates)
     pair, clauses = align(net, copy, match(net, copy)), tuple((k,) for k in range(4))
     problem = Problem(net, copy, pair, rows, clauses, coordinates, *corners)
@@ -154,6 +154,15 @@ def inherited(limit: Fraction) -> InheritedTree:
     core = CompiledRule.of(rule, problem.rows)
     assert core is not None
     return InheritedTree(problem, core, limit, BoxTree())
+
+
+def test_boxes_as_narrow_as_the_grid_are_left_open() -> None:
+    """Also where no leaf of a step can be cut."""
+    tree = inherited(F(0), f"box:0,1/{2**45}")
+    tree.start()
+    tree.close(Budget())
+    assert set(tree.open_nodes) == set(tree.stuck) == {0}
+    assert not tree.closed
 
 
 def test_bounds_fall_while_leaves_are_cut() -> None:
